@@ -1,0 +1,50 @@
+# Everything a newcomer types. Needs Python 3.11, 3.12 or 3.13 and a network for the first set-up.
+
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+# `dagster dev` keeps what ran under this folder; dagster.yaml is read from it.
+export DAGSTER_HOME := $(CURDIR)
+
+.PHONY: help setup demo dev test lint format lock clean
+
+help:  ## what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## create .venv and install everything, from requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Python 3.11, 3.12 or 3.13 is needed, but {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=/path/to/python3.12")'
+	@echo "Installing into $(VENV) with $(PYTHON); the first time this takes a minute or two."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY)  ## a year of real flights through Bronze, Silver and Gold
+	@$(BIN)/python -m demo
+
+dev: $(READY)  ## the Dagster UI on http://127.0.0.1:3000
+	@$(BIN)/dagster dev -h 127.0.0.1 -p $(or $(PORT),3000)
+
+test: $(READY)  ## all tests
+	@$(BIN)/pytest
+
+lint: $(READY)  ## style, types and the import rules
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(READY)  ## let ruff format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: $(READY)  ## refresh requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml --group demo --group dev --universal --generate-hashes \
+	  --no-strip-extras --python-version 3.11 --no-header --no-emit-index-url --upgrade --quiet -o requirements.lock
+
+clean:  ## remove the data and everything that was built, but not .venv
+	@rm -rf data dbt_project/target dbt_project/logs

@@ -1,0 +1,1 @@
+"""The demo: seeds the sources and runs the whole lakehouse once. Nothing else knows it."""

@@ -1,0 +1,99 @@
+"""What `make demo` says at its end. Every number is queried from the tables that were just built."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import dagster as dg
+from dagster import AssetCheckSeverity
+
+from demo.progress import say
+from lakehouse.catalog import open_catalog
+from lakehouse.storage import duckdb_session, scan
+from lakehouse.storage.sql import qualified
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from lakehouse.settings import Settings
+
+LAYERS = ("bronze", "silver", "gold")
+
+FINDINGS = {
+    "The worst day to leave New York": """
+        select strftime(flight_date, '%A, %-d %B %Y') as day,
+            round(sum(total_dep_delay) / sum(flown)) as delay,
+            sum(cancelled) as cancelled
+        from gold.daily_airport_performance
+        group by flight_date
+        order by sum(total_dep_delay) / sum(flown) desc
+        limit 1
+    """,
+    "The most punctual of the three airports": """
+        select origin, round(100.0 * sum(on_time) / sum(flights), 1) as share
+        from gold.daily_airport_performance
+        group by origin
+        order by share desc
+        limit 1
+    """,
+    "The carrier with the longest delays, of those with 1,000 flights or more": """
+        select carrier, round(sum(total_dep_delay) / sum(flown), 1) as delay, sum(flights) as flights
+        from gold.monthly_carrier_performance
+        group by carrier
+        having sum(flights) >= 1000
+        order by delay desc
+        limit 1
+    """,
+}
+SENTENCES = (
+    "{0}: {1:.0f} minutes of delay on average, {2} flights cancelled",
+    "{0}: {1} % of its flights arrived less than 15 minutes late",
+    "{0}: {1} minutes on average over {2:,} flights",
+)
+
+
+def summarize(
+    settings: "Settings", defs: dg.Definitions, instance: dg.DagsterInstance, seconds: float | None
+) -> None:
+    """Tables, checks, three findings, the time it took, and what to type next."""
+    connection = duckdb_session.connect(settings)
+    catalog = open_catalog(settings)
+    say("\nTables")
+    for name in sorted(scan.list_tables(catalog), key=lambda name: LAYERS.index(name.split(".")[0])):
+        scan.pin_current(connection, catalog.load_table(name))
+        rows = connection.execute(f"select count(*) from {qualified(name)}").fetchall()[0][0]
+        say(f"  {name:<36}{rows:>9,} rows")
+    say(f"\nChecks: {_checks(defs, instance)}")
+    say("\nThree findings, from Gold")
+    for (title, query), sentence in zip(FINDINGS.items(), SENTENCES, strict=True):
+        say(f"  {title}\n    {_finding(connection, query, sentence)}")
+    if seconds is not None:
+        say(f"\nBuilt in {int(seconds) // 60} min {int(seconds) % 60} s.")
+    say(
+        "\nNext\n"
+        "  make dev                                 the Dagster UI, on http://127.0.0.1:3000\n"
+        '  .venv/bin/lakehouse query "select * from gold.monthly_carrier_performance limit 5"\n'
+        "  .venv/bin/lakehouse tables"
+    )
+
+
+def _finding(connection: "DuckDBPyConnection", query: str, sentence: str) -> str:
+    return sentence.format(*connection.execute(query).fetchall()[0])
+
+
+def _checks(defs: dg.Definitions, instance: dg.DagsterInstance) -> str:
+    """How the last evaluation of each check ended."""
+    keys = list(defs.resolve_asset_graph().asset_check_keys)
+    records = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    outcomes: Counter[str] = Counter()
+    for key in keys:
+        record = records.get(key)
+        evaluation = (
+            record.event.dagster_event.asset_check_evaluation_data if record and record.event else None
+        )
+        if evaluation is None:
+            outcomes["not evaluated"] += 1
+        elif evaluation.passed:
+            outcomes["passed"] += 1
+        else:
+            outcomes["warned" if evaluation.severity == AssetCheckSeverity.WARN else "failed"] += 1
+    return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())

@@ -1,0 +1,1 @@
+"""The lakehouse library: everything that knows no particular table or source."""

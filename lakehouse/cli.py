@@ -1,0 +1,144 @@
+"""The command line. Each command imports what it needs when it runs, so that help is immediate."""
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from lakehouse.settings import Settings
+
+SHOWN_ROWS = 100
+FULL_WIDTH = 100_000  # characters: in a pipe no column is left out
+
+
+class _Group(click.Group):
+    """Turns errors into one message; the stack trace is for `--debug`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            if ctx.params.get("debug"):
+                raise
+            click.echo(f"Error: {_message(error)}", err=True)
+            ctx.exit(getattr(error, "exit_code", 1))
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the stack trace of an error.")
+def main(debug: bool) -> None:
+    """Look into the lakehouse."""
+
+
+@main.command()
+@click.argument("sql")
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
+)
+def query(sql: str, form: str) -> None:
+    r"""Answer a SELECT over the tables, such as `select * from gold.x`. `-` reads the SQL from stdin.
+
+    DESCRIBE layer.table, SUMMARIZE and EXPLAIN work too. Nothing else does: no file can be written, and none
+    read but those of the tables named.
+
+    \b
+    table  the first 100 rows; on a terminal, the columns that fit
+    csv    all rows; null is nothing and an empty text is ""; nested values are JSON
+    json   all rows as one array of objects; decimals keep all their digits; NaN and
+           the infinities are the texts "NaN", "Infinity" and "-Infinity"
+    Times are ISO 8601; those with a zone are in UTC and end in Z. Of two columns with
+    one name the second gets a number.
+    """
+    import duckdb
+
+    from lakehouse import formats
+    from lakehouse.query import ANSWER, open_query
+    from lakehouse.query_errors import QueryError, plain
+
+    connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql)
+    try:
+        if form == "table":
+            _show(connection)
+        elif form == "csv":
+            sys.stdout.writelines(formats.csv_lines(connection, ANSWER))
+        else:
+            sys.stdout.writelines(formats.json_lines(connection, ANSWER))
+    except duckdb.Error as error:  # found only while the rows are computed
+        raise QueryError(plain(error)) from error
+    except RuntimeError as error:  # DuckDB's word for Ctrl-C
+        if "interrupted" in str(error):
+            raise click.Abort from error
+        raise
+
+
+@main.command()
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def tables(form: str) -> None:
+    """List the tables with their size and last write, from metadata alone."""
+    import json
+
+    from lakehouse.overview import read_overviews
+    from lakehouse.query_errors import NO_TABLES, QueryError
+
+    overviews, failures = read_overviews(_settings())
+    rows = [overview.cells() for overview in overviews]
+    if form == "json":
+        click.echo(json.dumps([vars(overview) for overview in overviews], default=str, indent=2))
+    elif rows:
+        rows.insert(0, ("name", "rows", "partitions", "size", "snapshots", "last written (UTC)"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for name, *rest in rows:
+            cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+            click.echo("  ".join((name.ljust(widths[0]), *cells)))
+    elif not failures:
+        click.echo(NO_TABLES)
+    if failures:
+        raise QueryError("\n".join(failures))
+
+
+def _show(connection: "DuckDBPyConnection") -> None:
+    """Print the first rows as a box."""
+    from lakehouse.query import ANSWER, EXPLAINED
+
+    # Kept aside, so that the rows are computed once.
+    connection.execute(f"create temp table shown as from {ANSWER} limit {SHOWN_ROWS + 1}")
+    shown = connection.table("shown")
+    if shown.columns == EXPLAINED:
+        for _, plan in shown.fetchall():
+            click.echo(plan)
+        return
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else FULL_WIDTH
+    shown.limit(SHOWN_ROWS).show(max_width=width, max_rows=SHOWN_ROWS)
+    if len(shown) > SHOWN_ROWS:
+        click.echo(f"There are more than these {SHOWN_ROWS} rows: `--format csv` gives all.", err=True)
+
+
+def _settings() -> "Settings":
+    from lakehouse.settings import Settings
+
+    return Settings()
+
+
+def _message(error: Exception) -> str:
+    """What to tell the user: the error's own words where they were written for one."""
+    from pydantic import ValidationError
+
+    from lakehouse.storage.errors import StorageError
+
+    if isinstance(error, StorageError):
+        return str(error)
+    if isinstance(error, ValidationError):  # of the settings, the only thing validated here
+        return "; ".join(f"LAKEHOUSE_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+    first_line = (str(error) or "no message").splitlines()[0]
+    return f"{type(error).__name__}: {first_line}. `lakehouse --debug …` shows where."
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Declared columns of a Bronze table, read from its contract in `checks/bronze/`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from dlt.common.data_types import TDataType
+    from dlt.common.schema.typing import TColumnSchema
+
+# SQL type to dlt's type of the same values; a decimal is matched by its first word.
+DLT_TYPES = {
+    "boolean": "bool",
+    "integer": "bigint",
+    "bigint": "bigint",
+    "double": "double",
+    "varchar": "text",
+    "date": "date",
+    "time": "time",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamp",
+    "decimal": "decimal",
+    "json": "json",
+    "blob": "binary",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the contract declares it; `type` is a SQL type such as `integer` or `timestamptz`."""
+
+    name: str
+    type: str
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if self.type.split("(")[0] not in DLT_TYPES:
+            raise ValueError(
+                f"Column {self.name} has the unknown type {self.type!r}; known are {', '.join(DLT_TYPES)}."
+            )
+
+    def dlt_hint(self) -> "TColumnSchema":
+        """The column in dlt's schema, so that it exists there even if every value is null."""
+        hint: TColumnSchema = {
+            "name": self.name,
+            "data_type": cast("TDataType", DLT_TYPES[self.type.split("(")[0]]),
+            "nullable": True,
+        }
+        if self.type in ("timestamp", "timestamptz"):
+            hint["timezone"] = self.type == "timestamptz"
+        return hint
+
+
+def read_columns(contract: Path) -> tuple[Column, ...]:
+    """The columns of a contract, in its order.
+
+    Raises:
+        ValueError: a column has no name or an unknown type.
+        FileNotFoundError: there is no such contract.
+    """
+    import yaml
+
+    if not contract.exists():
+        raise FileNotFoundError(f"{contract} is missing: every Bronze table declares its columns there.")
+    declared = yaml.safe_load(contract.read_text(encoding="utf-8"))["columns"]
+    return tuple(
+        Column(column["name"], column["data_type"], column.get("description", "").strip())
+        for column in declared
+    )

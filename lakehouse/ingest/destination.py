@@ -1,0 +1,180 @@
+"""The project's dlt destination: dlt's `filesystem`, with its Iceberg job replaced by our write path.
+
+dlt keeps its schemas and state as files below the bucket URL, as the parent class does. The
+parent's own Iceberg job reads a load into memory and commits batch by batch; ours hands the
+load's Parquet files to `lakehouse.storage`, which commits once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from dlt.common.destination import DestinationCapabilitiesContext
+from dlt.common.destination.exceptions import DestinationTerminalException
+from dlt.common.schema import Schema
+from dlt.destinations.impl.filesystem.configuration import FilesystemDestinationClientConfiguration
+from dlt.destinations.impl.filesystem.factory import filesystem
+from dlt.destinations.impl.filesystem.filesystem import FilesystemClient, IcebergLoadFilesystemJob
+
+from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.storage import write
+from lakehouse.storage.commit import LOAD_ID, RUN_ID
+from lakehouse.storage.errors import StorageError
+from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.staging import StagedFile
+from lakehouse.storage.tables import TableSpec
+from lakehouse.storage.write import WriteResult
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+# dlt's own load id column, which `_load_id` stands for.
+DLT_LOAD_ID = "_dlt_load_id"
+
+
+@dataclass
+class LoadPlan:
+    """What a load is about to write, and what it wrote.
+
+    Args:
+        extracted: rows taken from the source, by partition (None: a table without partitions);
+            complete before the load step starts. A partition that failed to extract is not in it.
+        results: filled by the load, by table.
+    """
+
+    source: BronzeSource
+    catalog: "Catalog"
+    connection: duckdb.DuckDBPyConnection
+    run_id: str
+    extracted: dict[date | None, int] = field(default_factory=dict)
+    results: dict[str, WriteResult] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _LandedRows:
+    """The rows of a load's files, with the declared columns and those every Bronze row has."""
+
+    connection: duckdb.DuckDBPyConnection
+    files: Sequence[str]
+    source: BronzeSource
+    load_id: str
+    loaded_at: datetime
+
+    def query(self, partitions: Sequence[date] | None) -> str:
+        files = ", ".join(map(literal, self.files))
+        landed = f"read_parquet([{files}], union_by_name = true)"
+        present = self.connection.sql(f"select * from {landed}").columns
+        declared = {column.name: column.type for column in self.source.columns}
+        columns = [
+            f"cast({identifier(name) if name in present else 'null'} as {kind}) as {identifier(name)}"
+            for name, kind in declared.items()
+        ]
+        added = {column.name for column in LOAD_COLUMNS} | {DLT_LOAD_ID}
+        columns += [identifier(name) for name in present if name not in declared and name not in added]
+        origin = "_source_file" if "_source_file" in present else literal(self.source.origin)
+        columns += [
+            f"{literal(self.load_id)} as _load_id",
+            f"{origin} as _source_file",
+            f"{literal(self.loaded_at.isoformat())}::timestamptz as _loaded_at",
+        ]
+        query = f"select {', '.join(columns)} from {landed}"
+        if partitions is None:
+            return query
+        wanted = ", ".join(f"{literal(partition)}::date" for partition in partitions)
+        # Rows without a partition pass, so that they are refused instead of dropped.
+        column = identifier(str(self.source.partition_by))
+        return f"select * from ({query}) where {column} in ({wanted}) or {column} is null"
+
+
+class IcebergJob(IcebergLoadFilesystemJob):
+    """Commits all files of one table of a load at once."""
+
+    _job_client: "IcebergClient"
+
+    def run(self) -> None:
+        """Write the load's files; dlt calls this once a table."""
+        plan = self._job_client.plan
+        table = self._load_table["name"]
+        if table != plan.source.table:
+            raise DestinationTerminalException(
+                f"{plan.source.origin} brought a second table, {table}. Give nested data a column of "
+                "type json in the contract, or yield it from a source of its own."
+            )
+        if not plan.extracted:
+            return  # no partition could be read: dlt still brings its empty file
+        rows = _LandedRows(
+            plan.connection.cursor(), self.file_paths, plan.source, self._load_id, datetime.now(UTC)
+        )
+        rows.connection.execute("set TimeZone = 'UTC'")
+        try:
+            plan.results[table] = commit(plan, rows, self._load_id)
+        except (StorageError, duckdb.Error) as error:
+            # Terminal: the same files would fail the same way at each of dlt's retries.
+            raise DestinationTerminalException(str(error)) from error
+
+
+def commit(plan: LoadPlan, rows: _LandedRows, load_id: str) -> WriteResult:
+    """Write a load's rows to the Bronze table by its strategy, as one commit."""
+    source = plan.source
+    spec = TableSpec(source.name, source.partition_by, source.sort_by)
+    summary = {RUN_ID: plan.run_id, LOAD_ID: load_id}
+    audit = partial(reconcile, plan.extracted)
+    if source.partition_by is not None:
+        partitions = [partition for partition in plan.extracted if partition is not None]
+        return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit)
+    if source.write_disposition == "append":
+        return write.append(plan.catalog, spec, rows, load_id, audit)
+    return write.replace(plan.catalog, spec, rows, summary, audit)
+
+
+def reconcile(extracted: Mapping[date | None, int], files: Sequence[StagedFile]) -> dict[date | None, str]:
+    """Refuse what lost or gained rows between the source and the staged files."""
+    staged = dict.fromkeys(extracted, 0)
+    for file in files:
+        partition = file.partition if file.partition in staged else None
+        staged[partition] = staged.get(partition, 0) + file.rows
+    return {
+        partition: f"{rows} rows came from the source, but {staged[partition]} were staged"
+        for partition, rows in extracted.items()
+        if staged[partition] != rows
+    }
+
+
+class IcebergClient(FilesystemClient):
+    """dlt's filesystem client with our job for Iceberg tables."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        config: FilesystemDestinationClientConfiguration,
+        capabilities: DestinationCapabilitiesContext,
+        plan: LoadPlan,
+    ) -> None:
+        super().__init__(schema, config, capabilities)
+        self.plan = plan
+
+    @staticmethod
+    def get_reference_followup_job_class(table: Any) -> Any:
+        """Our job for every data table; dlt's own tables stay files."""
+        return IcebergJob if table.get("table_format") == "iceberg" else None
+
+
+class iceberg(filesystem):
+    """The destination of one load. dlt builds its configuration from the parent's arguments."""
+
+    plan: LoadPlan
+
+    def client(self, schema: Schema, initial_config: Any = None) -> IcebergClient:
+        """A client that knows the plan."""
+        config = self.configuration(initial_config)
+        return IcebergClient(schema, config, self.capabilities(config, schema.naming), self.plan)
+
+
+def destination(bucket_url: str, plan: LoadPlan) -> iceberg:
+    """The destination of one load: dlt's schema and state go to the bucket, rows to the plan's table."""
+    made = iceberg(bucket_url=bucket_url)
+    made.plan = plan
+    return made

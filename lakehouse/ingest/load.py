@@ -1,0 +1,151 @@
+"""Loading a Bronze table: one dlt run for a chunk of partitions, or for the whole table.
+
+Each run has a dlt working folder of its own, so that runs never share or block one another and
+a failed load leaves nothing for the next to stumble over. dlt's schema and state live below
+`data/dlt/state`, where the next run finds them.
+"""
+
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakehouse.catalog import open_catalog
+from lakehouse.ingest.errors import LoadError, SourceError
+from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.storage import duckdb_session
+from lakehouse.storage.write import WriteResult
+
+if TYPE_CHECKING:
+    from lakehouse.ingest.destination import LoadPlan
+    from lakehouse.settings import Settings
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What one load did.
+
+    Args:
+        extracted: rows read from the source, by partition (None: a table without partitions).
+        failures: partitions that were not loaded, each with the reason.
+        result: the commit, None where there was nothing to commit.
+    """
+
+    load_id: str | None
+    extracted: dict[date | None, int]
+    failures: dict[date, str]
+    result: WriteResult | None
+
+
+def load(
+    source: BronzeSource,
+    settings: "Settings",
+    partitions: Sequence[date] | None = None,
+    run_id: str = "by-hand",
+) -> LoadReport:
+    """Load a table, or replace exactly these partitions of it, in one commit.
+
+    A partition that cannot be read or written is reported in `failures`; the others are loaded.
+
+    Raises:
+        LoadError: nothing was loaded and the reason is no single partition's.
+        SourceError: the source of a table without partitions could not be read.
+    """
+    from dlt.pipeline.exceptions import PipelineStepFailed
+
+    from lakehouse.ingest.destination import LoadPlan
+
+    if (source.partition_by is None) != (partitions is None):
+        raise LoadError(f"{source.name} is loaded {'as a whole' if partitions else 'by partition'}.")
+    folder = settings.dlt_dir / "runs" / f"{source.table}-{uuid.uuid4()}"
+    folder.mkdir(parents=True)
+    plan = LoadPlan(source, open_catalog(settings), duckdb_session.connect(settings), run_id)
+    failures: dict[date, str] = {}
+    try:
+        load_id = _run_pipeline(plan, settings, partitions, folder, failures)
+    except PipelineStepFailed as error:
+        cause = _root_cause(error)
+        if isinstance(cause, SourceError):
+            raise cause from error
+        raise LoadError(f"{source.name}: {cause}") from error
+    finally:
+        plan.connection.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    result = plan.results.get(source.table)
+    return LoadReport(load_id, plan.extracted, failures | (result.failures if result else {}), result)
+
+
+def _run_pipeline(
+    plan: "LoadPlan",
+    settings: "Settings",
+    partitions: Sequence[date] | None,
+    folder: Path,
+    failures: dict[date, str],
+) -> str | None:
+    """Extract, normalize and load with dlt; returns the load id."""
+    from lakehouse.ingest.destination import destination
+    from lakehouse.ingest.dlt_runtime import import_dlt
+
+    dlt = import_dlt()
+    source = plan.source
+    pipeline = dlt.pipeline(
+        pipeline_name=f"bronze_{source.table}",
+        pipelines_dir=str(folder / "pipelines"),
+        destination=destination(str(settings.dlt_dir / "state"), plan),
+        dataset_name="bronze",
+    )
+    resource = dlt.resource(
+        _extract(plan, settings, partitions, folder, failures),
+        name=source.table,
+        table_format="iceberg",
+        write_disposition="append" if source.write_disposition == "append" else "replace",
+        columns=[column.dlt_hint() for column in source.columns],
+    )
+    info = pipeline.run(resource, loader_file_format="parquet")
+    return info.loads_ids[0] if info.loads_ids else None
+
+
+def _extract(
+    plan: "LoadPlan",
+    settings: "Settings",
+    partitions: Sequence[date] | None,
+    folder: Path,
+    failures: dict[date, str],
+) -> Iterator[Any]:
+    """Yield every partition's items; one that cannot be read is noted and left out."""
+    parts: Sequence[date | None] = [None] if partitions is None else partitions
+    for partition in parts:
+        workspace = folder / "files" / str(partition)
+        workspace.mkdir(parents=True)
+        extraction = Extraction(partition, plan.source, settings, plan.connection, workspace)
+        rows = 0
+        try:
+            for item in plan.source.extract(extraction):
+                rows += _count(item)
+                yield item
+        except (SourceError, OSError) as error:
+            if partition is None:
+                raise
+            failures[partition] = str(error)
+        else:
+            plan.extracted[partition] = rows
+
+
+def _count(item: Any) -> int:
+    """Rows of an item that goes to dlt: an imported file, an Arrow table, a list of rows or a row."""
+    metrics = getattr(getattr(item, "meta", None), "metrics", None)
+    if metrics is not None:
+        return int(metrics.items_count)
+    if hasattr(item, "num_rows"):
+        return int(item.num_rows)
+    return len(item) if isinstance(item, list) else 1
+
+
+def _root_cause(error: BaseException) -> BaseException:
+    """The error that dlt wrapped."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error

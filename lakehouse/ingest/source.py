@@ -1,0 +1,84 @@
+"""What a Bronze table is loaded from: the one thing that a new source has to say."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakehouse.ingest.columns import Column
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from lakehouse.settings import Settings
+
+# Added to every Bronze row; the values of all other columns stay the source's.
+LOAD_COLUMNS = (
+    Column("_load_id", "varchar", "The dlt load that brought the row."),
+    Column("_source_file", "varchar", "The file or source table the row came from."),
+    Column("_loaded_at", "timestamptz", "When the row was loaded."),
+)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What a source's `extract` may use.
+
+    Args:
+        partition: the partition to extract, None for a table without partitions.
+        source: what is being extracted.
+        settings: the settings.
+        connection: a DuckDB connection.
+        folder: an empty folder for files that are handed to dlt.
+    """
+
+    partition: date | None
+    source: "BronzeSource"
+    settings: "Settings"
+    connection: "DuckDBPyConnection"
+    folder: Path
+
+
+@dataclass(frozen=True)
+class BronzeSource:
+    """One Bronze table and where its rows come from.
+
+    Args:
+        table: the table's name in Bronze.
+        columns: the declared columns; they exist even if every value is null.
+        extract: yields what dlt takes (rows, Arrow tables, a resource, imported files).
+        origin: names the source in messages and in `_source_file` where there is no file.
+        partition_by: the date column whose values are the partitions.
+        write_disposition: for tables without partitions, `replace` or `append`.
+        sort_by: columns to sort each file by.
+    """
+
+    table: str
+    columns: tuple[Column, ...]
+    extract: Callable[[Extraction], Iterator[Any]]
+    origin: str
+    description: str = ""
+    partition_by: str | None = None
+    write_disposition: Literal["replace", "append"] = "replace"
+    sort_by: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns]
+        if self.partition_by is not None and self.partition_by not in names:
+            raise ValueError(
+                f"{self.name}: the partition column {self.partition_by} is not a declared column."
+            )
+        if self.partition_by is not None and self.write_disposition == "append":
+            raise ValueError(
+                f"{self.name}: a partition replaces itself; `append` is for tables without partitions."
+            )
+        if reserved := {column.name for column in LOAD_COLUMNS} & set(names):
+            raise ValueError(
+                f"{self.name}: {', '.join(sorted(reserved))} are added by the load; do not declare them."
+            )
+
+    @property
+    def name(self) -> str:
+        """`bronze.<table>`."""
+        return f"bronze.{self.table}"

@@ -1,0 +1,1 @@
+"""Dagster: the asset graph, its partitions and what they report."""

@@ -1,0 +1,171 @@
+"""Bronze assets: one op a table, over dagster-dlt's spec of its resource."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+import dagster as dg
+from dagster_dlt import DagsterDltTranslator
+from dagster_dlt.translator import DltResourceTranslatorData
+
+from lakehouse.ingest.dlt_runtime import import_dlt
+from lakehouse.ingest.errors import LoadError, SourceError
+from lakehouse.ingest.load import LoadReport, load
+from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.orchestration.partitions import chunks, partition_dates
+from lakehouse.orchestration.reporting import column_schema, done, failure, materialization, provenance
+from lakehouse.settings import Settings
+
+LAYER = "bronze"
+RECONCILIATION = "reconciliation"
+
+
+class BronzeTranslator(DagsterDltTranslator):
+    """Gives a dlt resource the key of the dbt source that reads it, and no upstream node."""
+
+    def get_asset_spec(self, data: DltResourceTranslatorData) -> dg.AssetSpec:
+        """The spec under `bronze/<table>`."""
+        return (
+            super()
+            .get_asset_spec(data)
+            .replace_attributes(
+                key=dg.AssetKey([LAYER, data.resource.name]),
+                deps=[],
+                group_name=LAYER,
+                kinds={"dlt", "iceberg", LAYER},
+            )
+        )
+
+
+def bronze_asset(
+    source: BronzeSource,
+    *,
+    owners: Sequence[str],
+    partitions_def: dg.TimeWindowPartitionsDefinition | None = None,
+    pool: str | None = None,
+) -> dg.AssetsDefinition:
+    """The asset of one Bronze table.
+
+    Args:
+        partitions_def: the partitions, for a source that has a partition column.
+        pool: the pool that limits how many loads of this source run at once.
+
+    Raises:
+        ValueError: only one of partitions and partition column is given.
+    """
+    if (partitions_def is None) != (source.partition_by is None):
+        raise ValueError(f"{source.name}: give both a partition column and partitions, or neither.")
+    spec = _spec(source, owners, partitions_def)
+    check = _check_spec(spec.key, partitions_def)
+
+    @dg.multi_asset(
+        name=f"{LAYER}__{source.table}",
+        specs=[spec],
+        check_specs=[check],
+        can_subset=True,
+        pool=pool,
+        backfill_policy=dg.BackfillPolicy.single_run() if partitions_def else None,
+    )
+    def load_table(context: dg.AssetExecutionContext) -> Iterator[Any]:
+        yield from _load(context, source, spec)
+
+    return load_table
+
+
+def _check_spec(key: dg.AssetKey, partitions_def: dg.PartitionsDefinition | None) -> dg.AssetCheckSpec:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.PreviewWarning)  # partitioned checks are a preview
+        return dg.AssetCheckSpec(
+            RECONCILIATION,
+            asset=key,
+            description="Every row taken from the source is in the table.",
+            partitions_def=partitions_def,
+        )
+
+
+def _spec(
+    source: BronzeSource, owners: Sequence[str], partitions_def: dg.PartitionsDefinition | None
+) -> dg.AssetSpec:
+    columns = (*source.columns, *LOAD_COLUMNS)
+    resource = import_dlt().resource([], name=source.table)
+    translated = BronzeTranslator().get_asset_spec(
+        DltResourceTranslatorData(resource=resource, pipeline=None)
+    )
+    return translated.replace_attributes(
+        description=source.description,
+        owners=list(owners),
+        partitions_def=partitions_def,
+        skippable=True,
+    ).merge_attributes(
+        metadata={
+            "dagster/table_name": source.name,
+            "dagster/storage_kind": "iceberg",
+            "dagster/column_schema": column_schema(
+                {column.name: column.type for column in columns},
+                {column.name: column.description for column in columns},
+            ),
+            "source": source.origin,
+        }
+    )
+
+
+def _load(context: dg.AssetExecutionContext, source: BronzeSource, spec: dg.AssetSpec) -> Iterator[Any]:
+    """Load chunk by chunk and report each partition as soon as it is committed."""
+    settings = Settings()
+    parts: list[Sequence[date] | None] = [None]
+    if spec.partitions_def is not None:
+        parts = list(chunks(partition_dates(context), settings.chunk_partitions))
+    failures: dict[date, str] = {}
+    published = 0
+    for part in parts:
+        try:
+            report = load(source, settings, part, run_id=context.run_id)
+        except (LoadError, SourceError) as error:
+            raise dg.Failure(description=str(error), allow_retries=False) from error
+        failures |= report.failures
+        published += len(part or [None]) - len(report.failures)
+        yield from _report(context, report, spec)
+    if failures:
+        raise failure(source.name, failures, published)
+    yield done(spec.key)
+
+
+def _report(context: dg.AssetExecutionContext, report: LoadReport, spec: dg.AssetSpec) -> Iterator[Any]:
+    """One materialization and one reconciliation for each partition, or for the table."""
+    result = report.result
+    snapshot_id = str(result.snapshot_id) if result and result.snapshot_id else None
+    loaded: list[tuple[date | None, int]] = []
+    if result is not None:
+        loaded = [*result.partitions.items()] or [(None, result.rows)]
+    tags = provenance(context, spec, snapshot_id)
+    for partition, rows in loaded:
+        metadata = {"load_id": report.load_id or "none"}
+        context.log_event(materialization(spec.key, partition, rows, tags, metadata))
+        yield _reconciliation(spec.key, partition, report.extracted.get(partition, 0), rows)
+    for partition, reason in report.failures.items():
+        extracted = report.extracted.get(partition)
+        yield _reconciliation(spec.key, partition, extracted, None, reason, context.run_id)
+
+
+def _reconciliation(
+    key: dg.AssetKey,
+    partition: date | None,
+    extracted: int | None,
+    loaded: int | None,
+    reason: str | None = None,
+    run_id: str | None = None,
+) -> dg.AssetCheckEvaluation:
+    """A partition that failed before publishing says so: Dagster would show its last good load."""
+    metadata: dict[str, Any] = {"rows_extracted": extracted, "rows_loaded": loaded}
+    if reason:
+        metadata |= {"not_published": reason, "run": run_id}
+    return dg.AssetCheckEvaluation(
+        asset_key=key,
+        check_name=RECONCILIATION,
+        passed=extracted is not None and extracted == loaded,
+        partition=partition.isoformat() if partition else None,
+        metadata={name: value for name, value in metadata.items() if value is not None},
+        severity=dg.AssetCheckSeverity.ERROR,
+        blocking=True,
+    )

@@ -1,0 +1,186 @@
+"""One write from staging to its commit, redone on the new base when another writer was first."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    TableAlreadyExistsError,
+    ValidationException,
+)
+from pyiceberg.expressions import AlwaysFalse, AlwaysTrue, BooleanExpression, In
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from lakehouse.storage.errors import CommitConflictError, StorageError
+from lakehouse.storage.staged_write import StagedWrite, Stager
+from lakehouse.storage.staging import discard, to_data_files
+from lakehouse.storage.tables import TableSpec, begin
+from lakehouse.storage.types import describe, to_iceberg_schema
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table, Transaction
+
+logger = logging.getLogger(__name__)
+
+# An attempt stages anew only if the table's schema changed meanwhile, so many of them are cheap.
+COMMIT_ATTEMPTS = 20
+LOST_RACES = (CommitFailedException, ValidationException, TableAlreadyExistsError)
+
+# What a snapshot's summary says of the write that made it.
+RUN_ID = "lakehouse.run-id"
+LOAD_ID = "lakehouse.load-id"
+PARTITIONS = "lakehouse.partitions"
+ROWS = "lakehouse.rows"
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A write's end: what was published, and the table as of then (None: there is no table)."""
+
+    staged: StagedWrite
+    table: "Table | None"
+    snapshot_id: int | None
+
+
+@dataclass
+class Write:
+    """One write through its attempts.
+
+    Args:
+        evolve: how the table's schema follows the rows.
+        removes: the rows the write takes out, if it is not by partition.
+        summary: what the snapshot says of the write.
+        once: a load id that the table must not hold already.
+    """
+
+    catalog: "Catalog"
+    spec: TableSpec
+    stager: Stager
+    evolve: Callable[..., "Schema"]
+    removes: BooleanExpression
+    summary: Mapping[str, str]
+    once: str | None = None
+    staged: StagedWrite | None = None
+    staged_for: tuple[str, "Schema"] | None = field(default=None)
+
+    def run(self) -> Committed:
+        """Stage and commit.
+
+        Raises:
+            CommitConflictError: other writers kept winning.
+            StorageError, duckdb.Error: nothing was written.
+        """
+        retrying = Retrying(
+            retry=retry_if_exception_type(LOST_RACES),
+            stop=stop_after_attempt(COMMIT_ATTEMPTS),
+            wait=wait_random_exponential(multiplier=0.1, max=5),
+            before_sleep=self._log_lost_race,
+            reraise=True,
+        )
+        try:
+            return retrying(self._attempt)
+        except CommitStateUnknownException:
+            raise  # the commit may have landed: its files must stay
+        except LOST_RACES as error:
+            self._discard()
+            raise CommitConflictError(
+                f"{self.spec.name}: other writers changed the same rows in each of {COMMIT_ATTEMPTS} "
+                f"attempts. Run it again when they are done. ({error})"
+            ) from error
+        except BaseException:
+            self._discard()
+            raise
+
+    def _attempt(self) -> Committed:
+        source = self.stager.source
+        incoming = to_iceberg_schema(describe(source.connection, source.query(self.stager.partitions)))
+        table, transaction = begin(self.catalog, self.spec, incoming)
+        if table is not None and self._already_loaded(table):
+            return Committed(StagedWrite([], None, {}), table, table.metadata.current_snapshot_id)
+        schema = self.evolve(transaction, incoming, self.spec)
+        location = transaction.table_metadata.location
+        if self.staged is None or self.staged_for != (location, schema):
+            self._discard()
+            self.staged = self.stager.stage(schema, location, incoming.column_names)
+            self.staged_for = (location, schema)
+        return self._commit(self.staged, table, transaction)
+
+    def _commit(self, staged: StagedWrite, table: "Table | None", transaction: "Transaction") -> Committed:
+        snapshot_id = table.metadata.current_snapshot_id if table else None
+        if staged.partitions == []:
+            return Committed(staged, table, snapshot_id)
+        removes = self._removes(staged)
+        removed = _files_of(table, removes, self.spec)
+        added = to_data_files(transaction._table.io, transaction.table_metadata, staged.files)
+        if added or removed:
+            with transaction.update_snapshot(
+                snapshot_properties=self._summary(staged)
+            ).overwrite() as producer:
+                for data_file in added:
+                    producer.append_data_file(data_file)
+                for data_file in removed:
+                    producer.delete_data_file(data_file)
+                # Deletes nothing here: it says which concurrent changes are conflicts.
+                producer.delete_by_predicate(removes)
+            snapshot_id = producer.snapshot_id
+        return Committed(staged, transaction.commit_transaction(), snapshot_id)
+
+    def _removes(self, staged: StagedWrite) -> BooleanExpression:
+        if staged.partitions is None:
+            return self.removes
+        return In(term=str(self.spec.partition_by), literals=set(staged.partitions))
+
+    def _summary(self, staged: StagedWrite) -> dict[str, str]:
+        by_partition = {PARTITIONS: ",".join(map(str, staged.partitions))} if staged.partitions else {}
+        return {**self.summary, ROWS: str(staged.rows), **by_partition}
+
+    def _already_loaded(self, table: "Table") -> bool:
+        return self.once is not None and any(
+            snapshot.summary is not None and snapshot.summary.get(LOAD_ID) == self.once
+            for snapshot in table.metadata.snapshots
+        )
+
+    def _discard(self) -> None:
+        if self.staged is not None:
+            discard(self.staged.files)
+            self.staged = None
+
+    def _log_lost_race(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        logger.warning(
+            "%s: another writer committed first, trying again (attempt %s of %s): %s",
+            self.spec.name,
+            state.attempt_number,
+            COMMIT_ATTEMPTS,
+            error,
+        )
+
+
+def _files_of(table: "Table | None", rows: BooleanExpression, spec: TableSpec) -> list["DataFile"]:
+    """The data files that hold these rows and no others.
+
+    Raises:
+        StorageError: a file holds other rows too.
+    """
+    if table is None or rows == AlwaysFalse():
+        return []
+    tasks = list(table.scan(row_filter=rows).plan_files())
+    straddling = [task.file.file_path for task in tasks if task.residual != AlwaysTrue()]
+    if straddling:
+        raise StorageError(
+            f"{spec.name} has files with rows of other partitions too, such as {straddling[0]}. "
+            f"It is not partitioned by {spec.partition_by}: rebuild the table with `replace`."
+        )
+    return [task.file for task in tasks]

@@ -1,0 +1,138 @@
+"""Staging: rows become Parquet data files that no reader sees until they are committed.
+
+DuckDB writes the files, streaming and within its memory limit, with the table's field ids in
+them. (A file registered without field ids goes wrong after the schema evolves: `docs/iceberg.md`.)
+"""
+
+import logging
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
+
+from lakehouse.storage.errors import PartitionMismatchError
+from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.types import field_ids, to_duckdb_name
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.metadata import TableMetadata
+
+logger = logging.getLogger(__name__)
+
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+# Judges staged rows: the partitions that must not be published (None: the whole write) and why.
+Audit = Callable[[Sequence["StagedFile"]], Mapping[date | None, str]]
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """A Parquet file that is written but not committed."""
+
+    path: str
+    rows: int
+    partition: date | None = None
+
+
+class RowSource(Protocol):
+    """Where the rows of a write come from: a query on a DuckDB connection."""
+
+    @property
+    def connection(self) -> "DuckDBPyConnection":
+        """The connection that the query runs on."""
+
+    def query(self, partitions: Sequence[date] | None) -> str:
+        """The SQL of these partitions' rows, or of all rows; may prepare the connection."""
+
+
+def select_as(query: str, schema: "Schema", present: Sequence[str]) -> str:
+    """The query's rows with the table's columns, order and types; absent columns are null."""
+    columns = ",\n    ".join(
+        f"cast({identifier(f.name) if f.name in present else 'null'} as {to_duckdb_name(f.field_type)})"
+        f" as {identifier(f.name)}"
+        for f in schema.fields
+    )
+    return f"select\n    {columns}\nfrom ({query}) as staged_rows"
+
+
+def stage(
+    connection: "DuckDBPyConnection",
+    query: str,
+    schema: "Schema",
+    location: str,
+    *,
+    partition_by: str | None = None,
+    sort_by: Sequence[str] = (),
+) -> list[StagedFile]:
+    """Write a query's rows as data files below a table's location.
+
+    Raises:
+        duckdb.Error: the query failed; what it had written is removed.
+        PartitionMismatchError: a row's partition column is null; nothing is left behind.
+    """
+    folder = Path(location) / "data" / str(uuid.uuid4())
+    options = ["format parquet", "compression zstd", f"field_ids {field_ids(schema)}", "return_stats"]
+    if sort_by:
+        query += "\norder by " + ", ".join(identifier(name) for name in (partition_by, *sort_by) if name)
+    if partition_by:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        options += [f"partition_by ({identifier(partition_by)})", "write_partition_columns"]
+    else:
+        folder.mkdir(parents=True)
+    target = folder if partition_by else folder / "rows.parquet"
+    try:
+        written = connection.execute(f"copy ({query}) to {literal(target)} ({', '.join(options)})").fetchall()
+        files = [_staged_file(row[0], row[1], row[5], partition_by) for row in written if row[1] > 0]
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if not files:
+        shutil.rmtree(folder, ignore_errors=True)  # of no rows DuckDB makes a file too
+    return files
+
+
+def to_data_files(io: "FileIO", metadata: "TableMetadata", files: Sequence[StagedFile]) -> list["DataFile"]:
+    """Describe staged files for a commit, with the statistics that let readers skip them."""
+    from pyiceberg.io.pyarrow import parquet_file_to_data_file
+
+    return [parquet_file_to_data_file(io, metadata, file.path) for file in files]
+
+
+def discard(files: Sequence[StagedFile]) -> None:
+    """Remove staged files that will not be committed."""
+    for file in files:
+        try:
+            Path(file.path).unlink(missing_ok=True)
+        except OSError:
+            logger.warning("Could not remove the staged file %s; no table refers to it.", file.path)
+
+
+@contextmanager
+def discarded_on_error(files: Sequence[StagedFile]) -> Iterator[None]:
+    """Remove staged files if what is done with them fails."""
+    try:
+        yield
+    except BaseException:
+        discard(files)
+        raise
+
+
+def _staged_file(path: str, rows: int, keys: dict[str, str] | None, partition_by: str | None) -> StagedFile:
+    """One row of DuckDB's answer; hive-style folder names say the partition."""
+    if partition_by is None:
+        return StagedFile(path, rows)
+    value = (keys or {}).get(partition_by)
+    if value is None or value == HIVE_NULL:
+        raise PartitionMismatchError(
+            f"{rows} rows have no {partition_by}, the column that says to which partition a row belongs."
+        )
+    return StagedFile(path, rows, date.fromisoformat(unquote(value)))

@@ -1,0 +1,129 @@
+"""Tables and their creation: what is fixed when a table is first written."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import DateType
+
+from lakehouse.storage.errors import SchemaConflictError
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table.metadata import TableMetadata
+
+DEFAULT_PROPERTIES = {
+    "format-version": "2",
+    # Four retries, PyIceberg's default, run out when a wide backfill commits to one table.
+    "commit.retry.num-retries": "20",
+    "commit.retry.min-wait-ms": "50",
+    "commit.retry.max-wait-ms": "2000",
+    # Each commit leaves a metadata file of the whole history; a table of many commits would drown in them.
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.previous-versions-max": "100",
+}
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What a table is, apart from its columns.
+
+    Args:
+        name: `layer.table`, for example `silver.flights`.
+        partition_by: a date column; each of its values is one partition.
+        sort_by: columns that the rows of a file are sorted by, for readers to skip row groups.
+    """
+
+    name: str
+    partition_by: str | None = None
+    sort_by: tuple[str, ...] = ()
+
+
+def load_table(catalog: "Catalog", name: str) -> "Table | None":
+    """The table at its current snapshot, or None where there is none."""
+    try:
+        return catalog.load_table(name)
+    except NoSuchTableError:
+        return None
+
+
+def begin(catalog: "Catalog", spec: TableSpec, incoming: "Schema") -> tuple["Table | None", "Transaction"]:
+    """Begin a transaction on a table, or on one that the commit will create.
+
+    Until the commit a new table does not exist, so a failed first write leaves none behind.
+
+    Raises:
+        SchemaConflictError: the rows cannot be partitioned as the spec says.
+    """
+    _refuse_bad_partitioning(spec, incoming)
+    table = load_table(catalog, spec.name)
+    if table is not None:
+        return table, table.transaction()
+    _ensure_namespace(catalog, spec.name.split(".")[0])
+    partitioning = UNPARTITIONED_PARTITION_SPEC
+    if spec.partition_by:
+        source = incoming.find_field(spec.partition_by)
+        partitioning = PartitionSpec(
+            PartitionField(source.field_id, 1000, IdentityTransform(), spec.partition_by)
+        )
+    creation = catalog.create_table_transaction(
+        spec.name, incoming, partition_spec=partitioning, properties=DEFAULT_PROPERTIES
+    )
+    return None, creation
+
+
+def refuse_other_partitioning(metadata: "TableMetadata", spec: TableSpec) -> None:
+    """Refuse a write whose partitions are not the table's.
+
+    Raises:
+        SchemaConflictError: saying what the table is partitioned by.
+    """
+    if (current := _partition_columns(metadata)) != _wanted_columns(spec):
+        raise SchemaConflictError(
+            f"{spec.name} is partitioned by {', '.join(current) or 'nothing'}, but this write by "
+            f"{spec.partition_by or 'nothing'}. Write it once with `replace` to change that."
+        )
+
+
+def repartition(transaction: "Transaction", spec: TableSpec) -> None:
+    """Partition the table's files from now on as the spec says."""
+    current = _partition_columns(transaction.table_metadata)
+    if current == _wanted_columns(spec):
+        return
+    with transaction.update_spec() as update:
+        for name in current:
+            update.remove_field(name)
+        if spec.partition_by:
+            update.add_identity(spec.partition_by)
+
+
+def _partition_columns(metadata: "TableMetadata") -> list[str]:
+    return [field.name for field in metadata.spec().fields]
+
+
+def _wanted_columns(spec: TableSpec) -> list[str]:
+    return [spec.partition_by] if spec.partition_by else []
+
+
+def _refuse_bad_partitioning(spec: TableSpec, incoming: "Schema") -> None:
+    if spec.partition_by is None:
+        return
+    kinds = {field.name: field.field_type for field in incoming.fields}
+    if kinds.get(spec.partition_by) != DateType():
+        found = f"is {kinds[spec.partition_by]}" if spec.partition_by in kinds else "is not among the rows"
+        raise SchemaConflictError(
+            f"{spec.name} is to be partitioned by {spec.partition_by}, which {found}: it has to be a date."
+        )
+
+
+def _ensure_namespace(catalog: "Catalog", namespace: str) -> None:
+    """Create a namespace; of several writers that do so at once, none fails."""
+    from sqlalchemy.exc import IntegrityError
+
+    with suppress(NamespaceAlreadyExistsError, IntegrityError):  # another writer was first
+        catalog.create_namespace_if_not_exists(namespace)

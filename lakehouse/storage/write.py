@@ -1,0 +1,107 @@
+"""Writing a table: each call is one commit, seen whole or not at all.
+
+The three differ in which of the table's rows the commit takes out. All stage first and commit
+last; done twice, each leaves the same table.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+from pyiceberg.expressions import AlwaysFalse, AlwaysTrue
+
+from lakehouse.storage.commit import LOAD_ID, Committed, Write
+from lakehouse.storage.errors import StorageError
+from lakehouse.storage.schema import become, evolve
+from lakehouse.storage.staged_write import Stager
+from lakehouse.storage.staging import Audit, RowSource
+from lakehouse.storage.tables import TableSpec
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """What a write did.
+
+    Args:
+        table: `layer.table`.
+        snapshot_id: the snapshot it made, or the current one where nothing had to change.
+        metadata_location: the metadata file in which that snapshot is the current one; empty
+            if there is no table.
+        rows: rows written.
+        partitions: rows of each published partition, 0 for an empty one.
+        failures: partitions that were not published, each with the reason; the table still
+            has what it had of them.
+    """
+
+    table: str
+    snapshot_id: int | None
+    metadata_location: str
+    rows: int
+    partitions: dict[date, int] = field(default_factory=dict)
+    failures: dict[date, str] = field(default_factory=dict)
+
+
+def replace(
+    catalog: "Catalog",
+    spec: TableSpec,
+    source: RowSource,
+    summary: Mapping[str, str] | None = None,
+    audit: Audit | None = None,
+) -> WriteResult:
+    """Replace every row of a table, and its columns, by the source's.
+
+    Raises:
+        StorageError, duckdb.Error: nothing was written.
+    """
+    stager = Stager(spec, source, None, audit)
+    return _result(spec, Write(catalog, spec, stager, become, AlwaysTrue(), summary or {}).run())
+
+
+def append(
+    catalog: "Catalog", spec: TableSpec, source: RowSource, load_id: str, audit: Audit | None = None
+) -> WriteResult:
+    """Add the source's rows; a load id that the table already holds adds nothing.
+
+    Raises:
+        StorageError, duckdb.Error: nothing was written.
+    """
+    stager = Stager(spec, source, None, audit)
+    summary = {LOAD_ID: load_id}
+    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary, once=load_id).run())
+
+
+def overwrite_partitions(
+    catalog: "Catalog",
+    spec: TableSpec,
+    source: RowSource,
+    partitions: Sequence[date],
+    summary: Mapping[str, str] | None = None,
+    audit: Audit | None = None,
+) -> WriteResult:
+    """Replace exactly these partitions by the source's rows, in one commit.
+
+    Where the whole cannot be computed, each partition is tried by itself: the good ones are
+    published together, the others are named in the result's `failures`.
+
+    Raises:
+        StorageError: nothing was written, for a reason that is no single partition's.
+    """
+    if spec.partition_by is None:
+        raise StorageError(f"{spec.name} has no partition column: give one, or replace the whole table.")
+    stager = Stager(spec, source, sorted(set(partitions)), audit)
+    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
+
+
+def _result(spec: TableSpec, committed: Committed) -> WriteResult:
+    return WriteResult(
+        table=spec.name,
+        snapshot_id=committed.snapshot_id,
+        metadata_location=committed.table.metadata_location if committed.table else "",
+        rows=committed.staged.rows,
+        partitions=committed.staged.rows_by_partition(),
+        failures=committed.staged.failures,
+    )

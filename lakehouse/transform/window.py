@@ -1,0 +1,61 @@
+"""The partitions that one dbt invocation builds.
+
+They come in through the environment, not through dbt's `--vars`: a changed variable makes dbt
+parse the whole project again.
+"""
+
+import os
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+START = "LAKEHOUSE_PARTITION_START"
+END = "LAKEHOUSE_PARTITION_END"
+
+Grain = Literal["day", "month"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A range of days, its end excluded."""
+
+    start: date
+    end: date
+
+    def __post_init__(self) -> None:
+        if self.start >= self.end:
+            raise ValueError(f"{START} ({self.start}) must be before {END} ({self.end}).")
+
+    def partitions(self, grain: Grain) -> list[date]:
+        """The first day of each partition.
+
+        Raises:
+            ValueError: the window cuts a month in two.
+        """
+        if grain == "month" and (self.start.day != 1 or self.end.day != 1):
+            raise ValueError(f"A monthly model needs whole months; {self.start} to {self.end} is not.")
+        days = (self.start + timedelta(days) for days in range((self.end - self.start).days))
+        return [day for day in days if grain == "day" or day.day == 1]
+
+
+def next_partition(partition: date, grain: Grain) -> date:
+    """The first day after a partition."""
+    return (
+        partition + timedelta(1)
+        if grain == "day"
+        else (partition.replace(day=1) + timedelta(32)).replace(day=1)
+    )
+
+
+def read_window() -> Window | None:
+    """The window of this process, None to build whole tables.
+
+    Raises:
+        ValueError: only one end is set, or one is not a date.
+    """
+    start, end = os.environ.get(START), os.environ.get(END)
+    if not start and not end:
+        return None
+    if not start or not end:
+        raise ValueError(f"Set both {START} and {END}, or neither.")
+    return Window(date.fromisoformat(start), date.fromisoformat(end))
