@@ -23,6 +23,7 @@ DLT_TYPES = {
     "json": "json",
     "blob": "binary",
 }
+WHOLE_NUMBERS = ("integer", "bigint")
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ DuckDB reads and writes; dlt imports the Parquet file as it is.
 
 import csv
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakehouse.ingest.columns import Column
+from lakehouse.ingest.columns import WHOLE_NUMBERS, Column
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.source import Extraction
 from lakehouse.storage.sql import identifier, literal
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # A message shows the first few; a broken export breaks every line the same way.
 SHOWN_REJECTS = 3
+REJECTS_LIMIT = 100
+SHOWN_TEXT = 200  # characters of a line
 
 
 def read_csv(
@@ -47,16 +50,14 @@ def read_csv(
         else file
     )
     computed = dict(computed or {})
+    read = _Reading(extraction.connection, file, shown, null_value)
     types = _file_types(_read_header(file), source.columns, set(computed), shown)
     target = extraction.folder / f"{file.stem}.parquet"
     columns = [identifier(name) for name in types]
     columns += [f"{expression} as {identifier(name)}" for name, expression in computed.items()]
     columns.append(f"{literal(shown)} as _source_file")
-    rows = extraction.connection.execute(
-        f"copy (select {', '.join(columns)} from {_reader(file, types, null_value)})"
-        f" to {literal(target)} (format parquet, compression zstd)"
-    ).fetchall()[0][0]
-    _refuse_rejects(extraction.connection, shown)
+    rows = read.copy(columns, types, target)
+    read.refuse_fractions(types)
     if rows == 0:
         raise SourceError(
             f"{shown} has a header but no rows. If the day is rightly empty, leave the file out."
@@ -69,14 +70,13 @@ def read_csv(
 def _read_header(file: Path) -> list[str]:
     """The column names of the first line."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        # What is not UTF-8 below the header is DuckDB's to refuse, with its line.
+        with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
             header = next(csv.reader(lines), [])
     except FileNotFoundError:
         raise SourceError(f"{file} does not exist. Has the source delivered it?") from None
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"{file} is not UTF-8 (byte {error.start}). Convert it, or ask the source to."
-        ) from error
+    if any(not name.isprintable() for name in header):
+        raise SourceError(f"{file} is not UTF-8: its header reads {header}. Convert it to UTF-8.")
     if not header:
         raise SourceError(f"{file} is empty: not even a header.")
     return header
@@ -86,8 +86,11 @@ def _file_types(
     header: list[str], declared: tuple[Column, ...], computed: set[str], file: Path
 ) -> dict[str, str]:
     """The type of each column in the file's order; one that nobody declared is read as text."""
-    if duplicates := {name for name in header if header.count(name) > 1}:
-        raise SourceError(f"{file} has the column {sorted(duplicates)[0]} twice.")
+    names = [name.lower() for name in header]  # DuckDB takes names that differ by case for one
+    if duplicates := [name for name in names if names.count(name) > 1]:
+        raise SourceError(f"{file} has the column {duplicates[0]!r} twice.")
+    if "" in header:
+        raise SourceError(f"{file} has a column without a name, the {header.index('') + 1}. of its header.")
     wanted = {column.name: column.type for column in declared if column.name not in computed}
     missing = [name for name in wanted if name not in header]
     if missing:
@@ -97,31 +100,84 @@ def _file_types(
     return {name: wanted.get(name, "varchar") for name in header}
 
 
-def _reader(file: Path, types: Mapping[str, str], null_value: str) -> str:
-    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items())
-    return (
-        f"read_csv({literal(file)}, columns = {{{columns}}}, auto_detect = false, header = true, delim = ',',"
-        f" quote = '\"', escape = '\"', nullstr = {literal(null_value)},"
-        " store_rejects = true, rejects_limit = 100)"
-    )
+@dataclass(frozen=True)
+class _Reading:
+    """One file being read."""
 
+    connection: "DuckDBPyConnection"
+    file: Path
+    shown: Path
+    null_value: str
 
-def _refuse_rejects(connection: "DuckDBPyConnection", file: Path) -> None:
-    """Fail with the lines DuckDB could not read, and leave no rejects for the next file."""
-    rejects = connection.execute(
-        "select line, column_name, error_type, error_message, csv_line from reject_errors order by line"
-    ).fetchall()
-    connection.execute("drop table reject_errors; drop table reject_scans")
-    if not rejects:
-        return
-    lines = [
-        f"line {line}, column {column}: {message}"
-        if kind == "CAST"
-        else f"line {line}: {message} in {text!r}"
-        for line, column, kind, message, text in rejects[:SHOWN_REJECTS]
-    ]
-    more = f" (and {len(rejects) - SHOWN_REJECTS} more)" if len(rejects) > SHOWN_REJECTS else ""
-    raise SourceError(f"{file} is not what was declared: {'; '.join(lines)}{more}.")
+    def copy(self, columns: list[str], types: Mapping[str, str], target: Path) -> int:
+        """Write the file's rows as Parquet and return their number; refuse lines that cannot be read."""
+        import duckdb
+
+        self._forget_rejects()  # a file that failed before may have left some
+        query = f"select {', '.join(columns)} from {self._reader(types)}"
+        try:
+            rows = self.connection.execute(
+                f"copy ({query}) to {literal(target)} (format parquet, compression zstd)"
+            ).fetchall()[0][0]
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            raise SourceError(
+                f"{self.shown} could not be read: {reason} Look at its line ends, its quotes and the values "
+                "of the columns that others are computed from."
+            ) from error
+        self._refuse_rejects()
+        return int(rows)
+
+    def refuse_fractions(self, types: Mapping[str, str]) -> None:
+        """Refuse 1.5 where a whole number was declared: DuckDB would round it."""
+        whole = [identifier(name) for name, kind in types.items() if kind in WHOLE_NUMBERS]
+        if not whole:
+            return
+        suspicious = " or ".join(f"contains({name}, '.') or contains(lower({name}), 'e')" for name in whole)
+        fraction = self.connection.execute(
+            f"with texts as (select row_number() over () as row, {', '.join(whole)}"
+            f" from {self._reader(dict.fromkeys(types, 'varchar'))}),"
+            f" suspects as (select * from texts where {suspicious})"
+            f" select row, name, value from (unpivot suspects on {', '.join(whole)})"
+            " where try_cast(value as double) <> try_cast(value as bigint) order by row limit 1"
+        ).fetchone()
+        self._forget_rejects()
+        if fraction:
+            row, column, value = fraction
+            raise SourceError(
+                f"{self.shown} is not what was declared: row {row}, column {column}: {value!r} is no whole "
+                "number. Declare the column as double or decimal, or ask the source."
+            )
+
+    def _reader(self, types: Mapping[str, str]) -> str:
+        columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items())
+        return (
+            f"read_csv({literal(self.file)}, columns = {{{columns}}}, auto_detect = false, header = true,"
+            f" delim = ',', quote = '\"', escape = '\"', nullstr = {literal(self.null_value)},"
+            f" store_rejects = true, rejects_limit = {REJECTS_LIMIT})"
+        )
+
+    def _forget_rejects(self) -> None:
+        self.connection.execute("drop table if exists reject_errors; drop table if exists reject_scans")
+
+    def _refuse_rejects(self) -> None:
+        """Fail with the lines DuckDB could not read."""
+        rejects = self.connection.execute(
+            "select line, any_value(column_name), any_value(error_type), any_value(error_message),"
+            " any_value(csv_line) from reject_errors"
+            " group by line, if(error_type = 'CAST', column_name, '') order by line"
+        ).fetchall()
+        if not rejects:
+            return
+        lines = [
+            f"line {line}, column {column}: {message}"
+            if kind == "CAST"
+            else f"line {line}: {message} in {text[:SHOWN_TEXT]!r}"
+            for line, column, kind, message, text in rejects[:SHOWN_REJECTS]
+        ]
+        others = f"{'at least ' if len(rejects) >= REJECTS_LIMIT else ''}{len(rejects) - SHOWN_REJECTS}"
+        more = f" (and {others} more)" if len(rejects) > SHOWN_REJECTS else ""
+        raise SourceError(f"{self.shown} is not what was declared: {'; '.join(lines)}{more}.")
 
 
 def _refuse_strays(extraction: Extraction, parquet: Path, file: Path) -> None:

@@ -5,7 +5,7 @@ parent's own Iceberg job reads a load into memory and commits batch by batch; ou
 load's Parquet files to `lakehouse.storage`, which commits once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -19,20 +19,18 @@ from dlt.destinations.impl.filesystem.configuration import FilesystemDestination
 from dlt.destinations.impl.filesystem.factory import filesystem
 from dlt.destinations.impl.filesystem.filesystem import FilesystemClient, IcebergLoadFilesystemJob
 
-from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.ingest.errors import SourceError
+from lakehouse.ingest.landed import LandedRows
+from lakehouse.ingest.source import BronzeSource
 from lakehouse.storage import write
 from lakehouse.storage.commit import LOAD_ID, RUN_ID
-from lakehouse.storage.errors import StorageError
-from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.staging import StagedFile
 from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-
-# dlt's own load id column, which `_load_id` stands for.
-DLT_LOAD_ID = "_dlt_load_id"
 
 
 @dataclass
@@ -53,42 +51,6 @@ class LoadPlan:
     results: dict[str, WriteResult] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _LandedRows:
-    """The rows of a load's files, with the declared columns and those every Bronze row has."""
-
-    connection: duckdb.DuckDBPyConnection
-    files: Sequence[str]
-    source: BronzeSource
-    load_id: str
-    loaded_at: datetime
-
-    def query(self, partitions: Sequence[date] | None) -> str:
-        files = ", ".join(map(literal, self.files))
-        landed = f"read_parquet([{files}], union_by_name = true)"
-        present = self.connection.sql(f"select * from {landed}").columns
-        declared = {column.name: column.type for column in self.source.columns}
-        columns = [
-            f"cast({identifier(name) if name in present else 'null'} as {kind}) as {identifier(name)}"
-            for name, kind in declared.items()
-        ]
-        added = {column.name for column in LOAD_COLUMNS} | {DLT_LOAD_ID}
-        columns += [identifier(name) for name in present if name not in declared and name not in added]
-        origin = "_source_file" if "_source_file" in present else literal(self.source.origin)
-        columns += [
-            f"{literal(self.load_id)} as _load_id",
-            f"{origin} as _source_file",
-            f"{literal(self.loaded_at.isoformat())}::timestamptz as _loaded_at",
-        ]
-        query = f"select {', '.join(columns)} from {landed}"
-        if partitions is None:
-            return query
-        wanted = ", ".join(f"{literal(partition)}::date" for partition in partitions)
-        # Rows without a partition pass, so that they are refused instead of dropped.
-        column = identifier(str(self.source.partition_by))
-        return f"select * from ({query}) where {column} in ({wanted}) or {column} is null"
-
-
 class IcebergJob(IcebergLoadFilesystemJob):
     """Commits all files of one table of a load at once."""
 
@@ -98,25 +60,25 @@ class IcebergJob(IcebergLoadFilesystemJob):
         """Write the load's files; dlt calls this once a table."""
         plan = self._job_client.plan
         table = self._load_table["name"]
-        if table != plan.source.table:
-            raise DestinationTerminalException(
-                f"{plan.source.origin} brought a second table, {table}. Give nested data a column of "
-                "type json in the contract, or yield it from a source of its own."
-            )
         if not plan.extracted:
             return  # no partition could be read: dlt still brings its empty file
-        rows = _LandedRows(
-            plan.connection.cursor(), self.file_paths, plan.source, self._load_id, datetime.now(UTC)
+        rows = LandedRows(
+            plan.connection.cursor(),
+            self.file_paths,
+            plan.source,
+            self._load_id,
+            datetime.now(UTC),
+            self._schema.naming.normalize_identifier,
         )
         rows.connection.execute("set TimeZone = 'UTC'")
         try:
             plan.results[table] = commit(plan, rows, self._load_id)
         except (StorageError, duckdb.Error) as error:
             # Terminal: the same files would fail the same way at each of dlt's retries.
-            raise DestinationTerminalException(str(error)) from error
+            raise DestinationTerminalException(reason(error)) from error
 
 
-def commit(plan: LoadPlan, rows: _LandedRows, load_id: str) -> WriteResult:
+def commit(plan: LoadPlan, rows: LandedRows, load_id: str) -> WriteResult:
     """Write a load's rows to the Bronze table by its strategy, as one commit."""
     source = plan.source
     spec = TableSpec(source.name, source.partition_by, source.sort_by)
@@ -155,6 +117,25 @@ class IcebergClient(FilesystemClient):
     ) -> None:
         super().__init__(schema, config, capabilities)
         self.plan = plan
+
+    def update_stored_schema(
+        self,
+        only_tables: Iterable[str] | None = None,
+        expected_update: Any = None,
+        force: bool = False,
+    ) -> Any:
+        """Refuse a second table before the first is committed and before dlt remembers it.
+
+        Raises:
+            SourceError: the source brought nested data.
+        """
+        known = {self.plan.source.table, *self.schema.dlt_table_names()}
+        if others := sorted(set(only_tables or ()) - known):
+            raise SourceError(
+                f"{self.plan.source.origin} brought a second table, {others[0]}. Give nested data a column "
+                "of type json in the contract, or yield it from a source of its own."
+            )
+        return super().update_stored_schema(only_tables, expected_update, force)
 
     @staticmethod
     def get_reference_followup_job_class(table: Any) -> Any:

@@ -5,6 +5,7 @@ a failed load leaves nothing for the next to stumble over. dlt's schema and stat
 `data/dlt/state`, where the next run finds them.
 """
 
+import logging
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
@@ -17,11 +18,14 @@ from lakehouse.catalog import open_catalog
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.storage import duckdb_session
+from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
     from lakehouse.ingest.destination import LoadPlan
     from lakehouse.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def load(
         cause = _root_cause(error)
         if isinstance(cause, SourceError):
             raise cause from error
-        raise LoadError(f"{source.name}: {cause}") from error
+        raise LoadError(f"{source.name}: {_describe(cause)}") from error
     finally:
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
@@ -116,7 +120,7 @@ def _extract(
     failures: dict[date, str],
 ) -> Iterator[Any]:
     """Yield every partition's items; one that cannot be read is noted and left out."""
-    parts: Sequence[date | None] = [None] if partitions is None else partitions
+    parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
         workspace = folder / "files" / str(partition)
         workspace.mkdir(parents=True)
@@ -126,10 +130,11 @@ def _extract(
             for item in plan.source.extract(extraction):
                 rows += _count(item)
                 yield item
-        except (SourceError, OSError) as error:
+        except Exception as error:
             if partition is None:
                 raise
-            failures[partition] = str(error)
+            logger.exception("%s: %s could not be read", plan.source.name, partition)
+            failures[partition] = _describe(error)
         else:
             plan.extracted[partition] = rows
 
@@ -142,6 +147,15 @@ def _count(item: Any) -> int:
     if hasattr(item, "num_rows"):
         return int(item.num_rows)
     return len(item) if isinstance(item, list) else 1
+
+
+def _describe(error: BaseException) -> str:
+    """An error's message; its type too where the message was not written for the user."""
+    from dlt.common.destination.exceptions import DestinationTerminalException
+
+    if isinstance(error, (SourceError, StorageError, DestinationTerminalException)):
+        return reason(error)
+    return f"{type(error).__name__}: {reason(error)}"
 
 
 def _root_cause(error: BaseException) -> BaseException:

@@ -47,7 +47,7 @@ class BronzeSource:
     Args:
         table: the table's name in Bronze.
         columns: the declared columns; they exist even if every value is null.
-        extract: yields what dlt takes (rows, Arrow tables, a resource, imported files).
+        extract: yields what dlt takes: rows, Arrow tables, imported files, or (`yield from`) a resource's.
         origin: names the source in messages and in `_source_file` where there is no file.
         partition_by: the date column whose values are the partitions.
         write_disposition: for tables without partitions, `replace` or `append`.

@@ -9,9 +9,8 @@ from pyiceberg.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
     TableAlreadyExistsError,
-    ValidationException,
 )
-from pyiceberg.expressions import AlwaysFalse, AlwaysTrue, BooleanExpression, In
+from pyiceberg.expressions import BooleanExpression, In
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -20,15 +19,15 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from lakehouse.storage.errors import CommitConflictError, StorageError
+from lakehouse.storage.errors import CommitConflictError
+from lakehouse.storage.partitioning import files_of
 from lakehouse.storage.staged_write import StagedWrite, Stager
 from lakehouse.storage.staging import discard, to_data_files
-from lakehouse.storage.tables import TableSpec, begin
+from lakehouse.storage.tables import TableSpec, begin, load_table
 from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-    from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, Transaction
 
@@ -36,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 # An attempt stages anew only if the table's schema changed meanwhile, so many of them are cheap.
 COMMIT_ATTEMPTS = 20
-LOST_RACES = (CommitFailedException, ValidationException, TableAlreadyExistsError)
+LOST_RACES = (CommitFailedException, TableAlreadyExistsError)
 
 # What a snapshot's summary says of the write that made it.
 RUN_ID = "lakehouse.run-id"
@@ -74,6 +73,7 @@ class Write:
     once: str | None = None
     staged: StagedWrite | None = None
     staged_for: tuple[str, "Schema"] | None = field(default=None)
+    snapshot_id: int | None = None
 
     def run(self) -> Committed:
         """Stage and commit.
@@ -96,11 +96,12 @@ class Write:
         except LOST_RACES as error:
             self._discard()
             raise CommitConflictError(
-                f"{self.spec.name}: other writers changed the same rows in each of {COMMIT_ATTEMPTS} "
+                f"{self.spec.name}: other writers changed the table in each of {COMMIT_ATTEMPTS} "
                 f"attempts. Run it again when they are done. ({error})"
             ) from error
         except BaseException:
-            self._discard()
+            if not self._landed():
+                self._discard()
             raise
 
     def _attempt(self) -> Committed:
@@ -118,11 +119,10 @@ class Write:
         return self._commit(self.staged, table, transaction)
 
     def _commit(self, staged: StagedWrite, table: "Table | None", transaction: "Transaction") -> Committed:
-        snapshot_id = table.metadata.current_snapshot_id if table else None
+        current = table.metadata.current_snapshot_id if table else None
         if staged.partitions == []:
-            return Committed(staged, table, snapshot_id)
-        removes = self._removes(staged)
-        removed = _files_of(table, removes, self.spec)
+            return Committed(staged, table, current)
+        removed = files_of(table, self._removes(staged), self.spec)
         added = to_data_files(transaction._table.io, transaction.table_metadata, staged.files)
         if added or removed:
             with transaction.update_snapshot(
@@ -132,10 +132,8 @@ class Write:
                     producer.append_data_file(data_file)
                 for data_file in removed:
                     producer.delete_data_file(data_file)
-                # Deletes nothing here: it says which concurrent changes are conflicts.
-                producer.delete_by_predicate(removes)
-            snapshot_id = producer.snapshot_id
-        return Committed(staged, transaction.commit_transaction(), snapshot_id)
+            self.snapshot_id = producer.snapshot_id
+        return Committed(staged, transaction.commit_transaction(), self.snapshot_id or current)
 
     def _removes(self, staged: StagedWrite) -> BooleanExpression:
         if staged.partitions is None:
@@ -152,6 +150,20 @@ class Write:
             for snapshot in table.metadata.snapshots
         )
 
+    def _landed(self) -> bool:
+        """Whether the commit is in the catalog although it ended in an error, such as an interruption.
+
+        Its files must stay then, as they must where that cannot be found out.
+        """
+        if self.snapshot_id is None:
+            return False
+        try:
+            table = load_table(self.catalog, self.spec.name)
+        except Exception:
+            logger.exception("%s: the staged files stay, since the catalog cannot be asked.", self.spec.name)
+            return True
+        return table is not None and table.metadata.snapshot_by_id(self.snapshot_id) is not None
+
     def _discard(self) -> None:
         if self.staged is not None:
             discard(self.staged.files)
@@ -166,21 +178,3 @@ class Write:
             COMMIT_ATTEMPTS,
             error,
         )
-
-
-def _files_of(table: "Table | None", rows: BooleanExpression, spec: TableSpec) -> list["DataFile"]:
-    """The data files that hold these rows and no others.
-
-    Raises:
-        StorageError: a file holds other rows too.
-    """
-    if table is None or rows == AlwaysFalse():
-        return []
-    tasks = list(table.scan(row_filter=rows).plan_files())
-    straddling = [task.file.file_path for task in tasks if task.residual != AlwaysTrue()]
-    if straddling:
-        raise StorageError(
-            f"{spec.name} has files with rows of other partitions too, such as {straddling[0]}. "
-            f"It is not partitioned by {spec.partition_by}: rebuild the table with `replace`."
-        )
-    return [task.file for task in tasks]

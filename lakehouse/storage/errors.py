@@ -1,6 +1,11 @@
 """What the write path says when it refuses."""
 
 
+def reason(error: BaseException) -> str:
+    """The sentence of an error, without the SQL that DuckDB quotes below it."""
+    return str(error).split("\n\nLINE ")[0].strip()
+
+
 class StorageError(Exception):
     """A write or read was refused; the table is as it was. The message is for the user."""
 

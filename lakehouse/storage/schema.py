@@ -18,10 +18,12 @@ from pyiceberg.types import (
 )
 
 from lakehouse.storage.errors import SchemaConflictError
-from lakehouse.storage.tables import TableSpec, refuse_other_partitioning, repartition
+from lakehouse.storage.partitioning import refuse_other_partitioning, repartition
 
 if TYPE_CHECKING:
     from pyiceberg.table import Transaction
+
+    from lakehouse.storage.tables import TableSpec
 
 
 def fits(narrow: IcebergType, wide: IcebergType) -> bool:
@@ -45,7 +47,7 @@ def fits(narrow: IcebergType, wide: IcebergType) -> bool:
     return narrow == wide
 
 
-def evolve(transaction: "Transaction", incoming: Schema, spec: TableSpec) -> Schema:
+def evolve(transaction: "Transaction", incoming: Schema, spec: "TableSpec") -> Schema:
     """Let the table hold the incoming rows: add new columns, widen where nothing is lost.
 
     Columns the rows lack stay and read null. Returns the schema as it will be after the commit.
@@ -67,7 +69,7 @@ def evolve(transaction: "Transaction", incoming: Schema, spec: TableSpec) -> Sch
     return transaction.table_metadata.schema()
 
 
-def become(transaction: "Transaction", incoming: Schema, spec: TableSpec) -> Schema:
+def become(transaction: "Transaction", incoming: Schema, spec: "TableSpec") -> Schema:
     """Let the table have exactly the incoming columns, for a write that replaces every row.
 
     The partitioning follows the spec.
@@ -92,8 +94,8 @@ def become(transaction: "Transaction", incoming: Schema, spec: TableSpec) -> Sch
     for name in dropped:
         if current.find_field(name).field_id in partition_sources:
             raise SchemaConflictError(
-                f"{spec.name} is or was partitioned by {name}, which the new rows lack or bring with another type. "
-                "Keep the column, or drop the table first."
+                f"{spec.name} is or was partitioned by {name}, which the new rows lack "
+                "or bring with another type. Keep the column, or drop the table first."
             )
     if dropped:
         with transaction.update_schema(allow_incompatible_changes=True) as update:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from lakehouse.storage.errors import PartitionMismatchError, StorageError
+from lakehouse.storage.errors import PartitionMismatchError, StorageError, reason
 from lakehouse.storage.staging import (
     Audit,
     RowSource,
@@ -93,7 +93,7 @@ class Stager:
                 try:
                     files += self._stage_rows([partition], schema, location, present)
                 except (duckdb.Error, PartitionMismatchError) as error:
-                    failures[partition] = _reason(error)
+                    failures[partition] = reason(error)
         return files, failures
 
     def _stage_rows(
@@ -125,7 +125,7 @@ class Stager:
             verdicts: Mapping[date | None, str] = self.audit(files) if self.audit else {}
             if None in verdicts:
                 raise StorageError(f"{self.spec.name}: {verdicts[None]}")
-        refused = {partition: reason for partition, reason in verdicts.items() if partition is not None}
+        refused = {partition: why for partition, why in verdicts.items() if partition is not None}
         failures = refused | failures
         discard([file for file in files if file.partition in failures])
         return StagedWrite(
@@ -133,8 +133,3 @@ class Stager:
             partitions=None if self.partitions is None else [p for p in self.partitions if p not in failures],
             failures=failures,
         )
-
-
-def _reason(error: Exception) -> str:
-    """The sentence of an error, without the SQL that DuckDB quotes below it."""
-    return str(error).split("\n\nLINE ")[0].strip()

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
 from pyiceberg.transforms import IdentityTransform
-from pyiceberg.types import DateType
 
-from lakehouse.storage.errors import SchemaConflictError
+from lakehouse.storage.partitioning import refuse_bad_partitioning
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, Transaction
-    from pyiceberg.table.metadata import TableMetadata
 
 DEFAULT_PROPERTIES = {
     "format-version": "2",
-    # Four retries, PyIceberg's default, run out when a wide backfill commits to one table.
+    # For other engines: four retries, the default, run out when a wide backfill commits to one table.
     "commit.retry.num-retries": "20",
     "commit.retry.min-wait-ms": "50",
     "commit.retry.max-wait-ms": "2000",
@@ -60,9 +58,12 @@ def begin(catalog: "Catalog", spec: TableSpec, incoming: "Schema") -> tuple["Tab
     Raises:
         SchemaConflictError: the rows cannot be partitioned as the spec says.
     """
-    _refuse_bad_partitioning(spec, incoming)
+    refuse_bad_partitioning(spec, incoming)
     table = load_table(catalog, spec.name)
     if table is not None:
+        # Retries are the writer's, for the rows may have to be staged anew; PyIceberg's own retry
+        # would commit files with the columns of an older schema. (This changes no stored property.)
+        table.metadata.properties["commit.retry.num-retries"] = "0"
         return table, table.transaction()
     _ensure_namespace(catalog, spec.name.split(".")[0])
     partitioning = UNPARTITIONED_PARTITION_SPEC
@@ -75,50 +76,6 @@ def begin(catalog: "Catalog", spec: TableSpec, incoming: "Schema") -> tuple["Tab
         spec.name, incoming, partition_spec=partitioning, properties=DEFAULT_PROPERTIES
     )
     return None, creation
-
-
-def refuse_other_partitioning(metadata: "TableMetadata", spec: TableSpec) -> None:
-    """Refuse a write whose partitions are not the table's.
-
-    Raises:
-        SchemaConflictError: saying what the table is partitioned by.
-    """
-    if (current := _partition_columns(metadata)) != _wanted_columns(spec):
-        raise SchemaConflictError(
-            f"{spec.name} is partitioned by {', '.join(current) or 'nothing'}, but this write by "
-            f"{spec.partition_by or 'nothing'}. Write it once with `replace` to change that."
-        )
-
-
-def repartition(transaction: "Transaction", spec: TableSpec) -> None:
-    """Partition the table's files from now on as the spec says."""
-    current = _partition_columns(transaction.table_metadata)
-    if current == _wanted_columns(spec):
-        return
-    with transaction.update_spec() as update:
-        for name in current:
-            update.remove_field(name)
-        if spec.partition_by:
-            update.add_identity(spec.partition_by)
-
-
-def _partition_columns(metadata: "TableMetadata") -> list[str]:
-    return [field.name for field in metadata.spec().fields]
-
-
-def _wanted_columns(spec: TableSpec) -> list[str]:
-    return [spec.partition_by] if spec.partition_by else []
-
-
-def _refuse_bad_partitioning(spec: TableSpec, incoming: "Schema") -> None:
-    if spec.partition_by is None:
-        return
-    kinds = {field.name: field.field_type for field in incoming.fields}
-    if kinds.get(spec.partition_by) != DateType():
-        found = f"is {kinds[spec.partition_by]}" if spec.partition_by in kinds else "is not among the rows"
-        raise SchemaConflictError(
-            f"{spec.name} is to be partitioned by {spec.partition_by}, which {found}: it has to be a date."
-        )
 
 
 def _ensure_namespace(catalog: "Catalog", namespace: str) -> None:

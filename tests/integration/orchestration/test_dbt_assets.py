@@ -1,0 +1,116 @@
+"""Silver and Gold through Dagster: rows, partitions, metadata and failures."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from demo.seed import write_airports
+from lakehouse.catalog import open_catalog
+from lakehouse.settings import Settings
+
+Query = Callable[[str], list[tuple[Any, ...]]]
+Materialize = Callable[..., dg.ExecuteInProcessResult]
+
+DAYS = ["2013-03-09", "2013-03-10", "2013-03-11"]  # the clocks go forward on the second
+DAILY = ("bronze.flights", "silver.flights", "gold.daily_airport_performance")
+CONTENTS = {
+    "bronze.flights": "select * exclude (_load_id, _loaded_at) from bronze.flights order by all",
+    "silver.flights": "select * from silver.flights order by all",
+    "gold.daily_airport_performance": "select * from gold.daily_airport_performance order by all",
+    "gold.monthly_carrier_performance": "select * from gold.monthly_carrier_performance order by all",
+}
+
+
+@pytest.fixture
+def days(seed_days: Callable[[Sequence[str]], None], materialize: Materialize) -> None:
+    """The files of three days, and the airports in Bronze and Silver."""
+    seed_days(DAYS)
+    assert materialize("bronze.airports", "silver.airports").success
+
+
+@pytest.mark.usefixtures("days")
+def test_a_range_equals_single_days_in_any_order_done_twice(
+    settings: Settings, materialize: Materialize, query: Query
+) -> None:
+    for day in (DAYS[1], DAYS[2], DAYS[0]):
+        assert materialize(*DAILY, start=day).success
+    assert materialize("gold.monthly_carrier_performance", start="2013-03-01").success
+    single = {table: query(contents) for table, contents in CONTENTS.items()}
+
+    result = materialize(*DAILY, start=DAYS[0], end=DAYS[-1])
+    assert result.success
+    assert materialize("gold.monthly_carrier_performance", start="2013-03-01").success
+    assert {table: query(contents) for table, contents in CONTENTS.items()} == single
+
+    rows = {table: len(contents) for table, contents in single.items()}
+    assert rows["bronze.flights"] == rows["silver.flights"] > 0
+    assert rows["gold.daily_airport_performance"] == 3 * len(DAYS)
+    _reports_each_partition(result, query)
+    _is_incomplete(query)
+    _says_what_it_is_made_of(settings, result)
+
+
+def _reports_each_partition(result: dg.ExecuteInProcessResult, query: Query) -> None:
+    events = result.asset_materializations_for_node("dbt_models_by_day")
+    assert Counter((event.asset_key.path[-1], event.partition) for event in events) == Counter(
+        (table, day) for table in ("flights", "daily_airport_performance") for day in DAYS
+    )
+    counted = {
+        event.partition: event.metadata["dagster/partition_row_count"].value
+        for event in events
+        if event.asset_key.path[-1] == "flights"
+    }
+    assert counted == dict(query("select flight_date::varchar, count(*) from silver.flights group by 1"))
+
+
+def _is_incomplete(query: Query) -> None:
+    assert query(
+        "select distinct days_loaded, days_in_month, is_complete from gold.monthly_carrier_performance"
+    ) == [(len(DAYS), 31, False)]
+
+
+def _says_what_it_is_made_of(settings: Settings, result: dg.ExecuteInProcessResult) -> None:
+    event = result.asset_materializations_for_node("dbt_models_by_day")[-1]
+    table = open_catalog(settings).load_table(".".join(event.asset_key.path))
+    assert event.metadata["snapshot_id"].value == str(table.metadata.current_snapshot_id)
+    lineage = event.metadata["dagster/column_lineage"].value.deps_by_column
+    assert dg.TableColumnDep(dg.AssetKey(["silver", "flights"]), "dep_delay") in lineage["avg_dep_delay"]
+    columns = {column.name for column in event.metadata["dagster/column_schema"].value.columns}
+    assert columns == {field.name for field in table.schema().fields}
+
+
+def test_a_bad_day_in_silver_fails_alone_and_stops_gold(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    seed_days: Callable[[Sequence[str]], None],
+    materialize: Materialize,
+    query: Query,
+) -> None:
+    import sqlite3
+
+    seed_days(DAYS)
+    write_airports(settings.source_dir / "operational.db")
+    with sqlite3.connect(settings.source_dir / "operational.db") as database:
+        database.execute("insert into airports (faa, name, tzone) values ('XXX', 'Nowhere', 'Mars/Base')")
+    file = settings.source_dir / "flights" / f"{DAYS[1]}.csv"
+    file.write_text(file.read_text().replace(",JFK,", ",XXX,", 1))
+    assert materialize("bronze.airports", "silver.airports").success
+
+    result = materialize(*DAILY, start=DAYS[0], end=DAYS[-1])
+
+    assert not result.success
+    silver = dg.AssetKey(["silver", "flights"])
+    assert instance.get_materialized_partitions(silver) == {DAYS[0], DAYS[2]}
+    assert not instance.get_materialized_partitions(dg.AssetKey(["gold", "daily_airport_performance"]))
+    assert {row[0] for row in query("select distinct flight_date::varchar from silver.flights")} == {
+        DAYS[0],
+        DAYS[2],
+    }
+    message = result.failure_data_for_node("dbt_models_by_day").user_failure_data.description
+    assert "silver.flights: 1 of 3 partitions were not published" in message
+    assert DAYS[1] in message
+    assert "Mars/Base" in message
+    assert "Traceback" not in message

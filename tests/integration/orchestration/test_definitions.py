@@ -1,0 +1,60 @@
+"""The asset graph as the UI shows it."""
+
+import dagster as dg
+import pytest
+
+from lakehouse.definitions import defs
+
+TABLES = {
+    "bronze/airports": set(),
+    "bronze/flights": set(),
+    "silver/airports": {"bronze/airports"},
+    "silver/flights": {"bronze/flights", "silver/airports"},
+    "gold/daily_airport_performance": {"silver/flights"},
+    "gold/monthly_carrier_performance": {"silver/flights"},
+}
+PARTITIONS = {
+    "bronze/flights": 365,
+    "silver/flights": 365,
+    "gold/daily_airport_performance": 365,
+    "gold/monthly_carrier_performance": 12,
+}
+
+
+@pytest.fixture(scope="module")
+def specs() -> dict[str, dg.AssetSpec]:
+    return {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
+
+
+def test_the_graph_is_connected_and_has_no_other_nodes(specs: dict[str, dg.AssetSpec]) -> None:
+    assert {
+        key: {dep.asset_key.to_user_string() for dep in spec.deps} for key, spec in specs.items()
+    } == TABLES
+    nodes = defs.resolve_asset_graph().asset_nodes
+    assert {node.key.to_user_string() for node in nodes if node.is_executable} == set(TABLES)
+    assert {node.key.to_user_string() for node in nodes} == set(TABLES)
+
+
+def test_partitions_are_local_days_and_months(specs: dict[str, dg.AssetSpec]) -> None:
+    sizes = {
+        key: spec.partitions_def.get_num_partitions()
+        for key, spec in specs.items()
+        if spec.partitions_def is not None
+    }
+    assert sizes == PARTITIONS
+    assert specs["silver/flights"].partitions_def.timezone == "America/New_York"
+
+
+@pytest.mark.parametrize("key", TABLES)
+def test_every_asset_says_what_it_is(specs: dict[str, dg.AssetSpec], key: str) -> None:
+    spec = specs[key]
+    layer = key.split("/", maxsplit=1)[0]
+    assert spec.group_name == layer
+    assert spec.owners
+    assert spec.description
+    assert {"iceberg", layer} < spec.kinds
+    assert ("dlt" if layer == "bronze" else "dbt") in spec.kinds
+    schema = spec.metadata["dagster/column_schema"]
+    columns = getattr(schema, "value", schema).columns
+    assert columns
+    assert all(column.description for column in columns)
