@@ -1,6 +1,8 @@
 # Everything a newcomer types. Needs Python 3.11, 3.12 or 3.13 and a network for the first set-up.
 
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# The first that runs and is of a version that fits: a name on the PATH may be a shim with nothing behind it.
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -16,7 +18,8 @@ help:  ## what there is
 setup: $(READY)  ## create .venv and install everything, from requirements.lock
 
 $(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Python 3.11, 3.12 or 3.13 is needed, but {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=/path/to/python3.12")'
+	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed and none was found. Try: make PYTHON=/path/to/python3.12"; exit 1; }
+	@$(PYTHON) -c '$(FITS)' || { echo "Python 3.11, 3.12 or 3.13 is needed; $(PYTHON) is another version."; exit 1; }
 	@echo "Installing into $(VENV) with $(PYTHON); the first time this takes a minute or two."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
