@@ -1,12 +1,14 @@
 """How dbt's models and tests appear in the asset graph."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings
 
-PartitionsByGrain = Mapping[str | None, dg.TimeWindowPartitionsDefinition | None]
+from lakehouse.transform.window import Grain
+
+PartitionsByGrain = Mapping[Grain | None, dg.TimeWindowPartitionsDefinition | None]
 
 
 class LakehouseDbtTranslator(DagsterDbtTranslator):
@@ -61,9 +63,9 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
         )
 
 
-def partition_grain(dbt_resource_props: Mapping[str, Any]) -> str | None:
+def partition_grain(dbt_resource_props: Mapping[str, Any]) -> Grain | None:
     """`day`, `month`, or None for a model (or source) that is built as a whole."""
     config = dbt_resource_props.get("config") or {}
     if not config.get("partition_by"):
         return None
-    return str(config.get("partition_grain") or "day")
+    return cast("Grain", config.get("partition_grain") or "day")

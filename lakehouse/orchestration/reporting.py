@@ -89,10 +89,11 @@ def failure(table: str, failures: Mapping[date, str], published: int) -> dg.Fail
     shown = [f"{partition}: {reason}" for partition, reason in sorted(failures.items())[:SHOWN_FAILURES]]
     if len(failures) > SHOWN_FAILURES:
         shown.append(f"and {len(failures) - SHOWN_FAILURES} more")
-    kept = f" {published} other partitions were published." if published else ""
+    kept = f" The other {published} were." if published else ""
     return dg.Failure(
-        description=f"{table}: {len(failures)} of {len(failures) + published} partitions were not published; "
-        f"they are as they were.{kept}\n" + "\n".join(shown),
+        description=f"{table}: {len(failures)} of {len(failures) + published} partitions not published, "
+        f"what the table had of them is unchanged.{kept} What depends on the table did not run: run it for "
+        "these partitions when they are mended, for the others when you like.\n" + "\n".join(shown),
         metadata={str(partition): reason for partition, reason in sorted(failures.items())},
         allow_retries=False,
     )

@@ -24,7 +24,7 @@ from lakehouse.storage.types import describe
 from lakehouse.transform.invocation import read_invocation
 from lakehouse.transform.lineage import column_lineage
 from lakehouse.transform.model_result import ModelResult, write_result
-from lakehouse.transform.window import Grain, Window, next_partition
+from lakehouse.transform.window import Grain, Window, chunks, next_partition
 
 if TYPE_CHECKING:
     from dbt.adapters.duckdb.utils import TargetConfig
@@ -110,10 +110,9 @@ class Plugin(BasePlugin):
         window = self.invocation.window
         match strategy:
             case "overwrite_partition" if window is not None:
-                partitions = window.partitions(rows.grain)
-                size = self.settings.chunk_partitions
-                for start in range(0, len(partitions), size):
-                    chunk = partitions[start : start + size]
+                left_out = self.invocation.leave_out
+                partitions = [day for day in window.partitions(rows.grain) if day not in left_out]
+                for chunk in chunks(partitions, rows.grain, self.settings.chunk_partitions):
                     yield write.overwrite_partitions(self.catalog, spec, rows, chunk, summary)
             case "replace" | "overwrite_partition":
                 yield write.replace(self.catalog, spec, rows, summary)

@@ -5,6 +5,7 @@ parse the whole project again.
 """
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
@@ -36,6 +37,18 @@ class Window:
             raise ValueError(f"A monthly model needs whole months; {self.start} to {self.end} is not.")
         days = (self.start + timedelta(days) for days in range((self.end - self.start).days))
         return [day for day in days if grain == "day" or day.day == 1]
+
+
+def chunks(partitions: Sequence[date], grain: Grain, size: int) -> Iterator[list[date]]:
+    """Cut partitions into the pieces that are committed together: without a gap, and not too long."""
+    chunk: list[date] = []
+    for partition in partitions:
+        if chunk and (len(chunk) == size or next_partition(chunk[-1], grain) != partition):
+            yield chunk
+            chunk = []
+        chunk.append(partition)
+    if chunk:
+        yield chunk
 
 
 def next_partition(partition: date, grain: Grain) -> date:

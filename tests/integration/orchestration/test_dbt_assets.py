@@ -110,7 +110,53 @@ def test_a_bad_day_in_silver_fails_alone_and_stops_gold(
         DAYS[2],
     }
     message = result.failure_data_for_node("dbt_models_by_day").user_failure_data.description
-    assert "silver.flights: 1 of 3 partitions were not published" in message
+    assert "silver.flights: 1 of 3 partitions not published" in message
     assert DAYS[1] in message
     assert "Mars/Base" in message
     assert "Traceback" not in message
+
+
+@pytest.mark.usefixtures("days")
+def test_a_day_without_its_bronze_day_fails_and_the_others_are_built(
+    instance: dg.DagsterInstance, materialize: Materialize, query: Query
+) -> None:
+    assert materialize("bronze.flights", start=DAYS[0]).success
+    assert materialize("bronze.flights", start=DAYS[2]).success
+
+    result = materialize("silver.flights", start=DAYS[0], end=DAYS[-1])
+
+    assert not result.success
+    message = result.failure_data_for_node("dbt_models_by_day").user_failure_data.description
+    assert f"{DAYS[1]}: bronze/flights was never built for it" in message
+    built = {DAYS[0], DAYS[2]}
+    assert instance.get_materialized_partitions(dg.AssetKey(["silver", "flights"])) == built
+    assert {row[0] for row in query("select distinct flight_date::varchar from silver.flights")} == built
+
+
+def test_a_model_without_its_inputs_says_which(
+    seed_days: Callable[[Sequence[str]], None], materialize: Materialize
+) -> None:
+    seed_days(DAYS)
+    result = materialize("silver.airports")
+    message = result.failure_data_for_node("dbt_models").user_failure_data.description
+    assert message == "Nothing was built: bronze/airports was never materialized. Do that first."
+
+
+@pytest.mark.usefixtures("days")
+def test_checks_alone_are_evaluated_and_change_no_table(
+    settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    from lakehouse.definitions import defs
+
+    before = open_catalog(settings).load_table("silver.airports").metadata.current_snapshot_id
+    key = dg.AssetKey(["silver", "airports"])
+    checks = [check for check in defs.resolve_asset_graph().asset_check_keys if check.asset_key == key]
+    job = dg.define_asset_job("checks", selection=dg.AssetSelection.checks(*checks))
+    resolved = job.resolve(asset_graph=defs.resolve_asset_graph())
+    result = resolved.execute_in_process(instance=instance)
+    assert result.success
+    evaluated = {evaluation.asset_check_key for evaluation in result.get_asset_check_evaluations()}
+    assert evaluated == set(checks)
+    assert not result.get_asset_materialization_events()
+    catalog = open_catalog(settings)
+    assert catalog.load_table("silver.airports").metadata.current_snapshot_id == before

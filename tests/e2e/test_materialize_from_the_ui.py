@@ -1,0 +1,148 @@
+"""A person materializes assets by clicking, and finds the result in the UI and in the tables."""
+
+from collections.abc import Iterator
+
+import pytest
+from dagster_dev import Lakehouse
+from dagster_ui import (
+    backfill_succeeds,
+    materialize,
+    open_graph,
+    open_run_of_backfill,
+    run_succeeds,
+    runs_of_backfill,
+)
+from playwright.sync_api import Page, expect
+
+ONE_DAY = "2013-01-01"
+GOOD_DAYS = ["2013-01-02", "2013-01-03", "2013-01-04"]
+FIRST_DAY, BROKEN_DAY, LAST_DAY = "2013-01-05", "2013-01-06", "2013-01-07"
+DAYS_OF_MONTH = ["2013-01-08", "2013-01-09", "2013-01-10"]
+
+DAILY = ["bronze/flights", "silver/flights", "gold/daily_airport_performance"]
+MONTHLY = "gold/monthly_carrier_performance"
+
+
+def table(asset: str) -> str:
+    return asset.replace("/", ".")
+
+
+def a_range(days: list[str]) -> str:
+    return f"[{days[0]}...{days[-1]}]"
+
+
+@pytest.fixture
+def airports(page: Page, lakehouse: Lakehouse) -> None:
+    """Airports in Bronze and Silver, which flights need; built once, by clicking too."""
+    if lakehouse.query("silver.airports", "select * from this limit 1"):
+        return
+    open_graph(page, "bronze/airports", "silver/airports")
+    materialize(page)
+    assert run_succeeds(page)
+
+
+@pytest.fixture
+def broken_file(lakehouse: Lakehouse) -> Iterator[str]:
+    """A day's file whose fifth line has `n/a` for a number; returns the file as it was."""
+    file = lakehouse.file(BROKEN_DAY)
+    good = file.read_text(encoding="utf-8")
+    lines = good.splitlines(keepends=True)
+    values = lines[4].split(",")
+    values[lines[0].split(",").index("dep_delay")] = "n/a"
+    lines[4] = ",".join(values)
+    file.write_text("".join(lines), encoding="utf-8")
+    yield good
+    file.write_text(good, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("airports")
+def test_airports_are_built_in_one_run(lakehouse: Lakehouse) -> None:
+    count = "select count(*) from this"
+    [(bronze,)] = lakehouse.query("bronze.airports", count)
+    assert bronze > 0
+    assert lakehouse.query("silver.airports", count) == [(bronze,)]
+
+
+def test_one_day_of_one_asset(page: Page, lakehouse: Lakehouse) -> None:
+    before = lakehouse.flights_by_day("bronze.flights")
+
+    page.goto("/assets/bronze/flights")
+    materialize(page, ONE_DAY)
+
+    assert run_succeeds(page)
+    after = lakehouse.flights_by_day("bronze.flights")
+    assert after == before | {ONE_DAY: lakehouse.rows_in_file(ONE_DAY)}
+
+
+@pytest.mark.usefixtures("airports")
+def test_a_range_of_days_through_all_layers(page: Page, lakehouse: Lakehouse) -> None:
+    open_graph(page, *DAILY)
+    materialize(page, a_range(GOOD_DAYS))
+    open_run_of_backfill(page)
+
+    assert run_succeeds(page)
+    for asset in DAILY:
+        assert_built(lakehouse, asset, GOOD_DAYS)
+
+
+@pytest.mark.usefixtures("airports")
+def test_a_broken_day_fails_alone_and_is_built_when_mended(
+    page: Page, lakehouse: Lakehouse, broken_file: str
+) -> None:
+    open_graph(page, *DAILY)
+    materialize(page, a_range([FIRST_DAY, BROKEN_DAY, LAST_DAY]))
+    open_run_of_backfill(page)
+
+    assert not run_succeeds(page)
+    reason = f"flights/{BROKEN_DAY}.csv is not what was declared: line 5, column dep_delay"
+    error = page.get_by_text("bronze.flights: 1 of 3 partitions were not published").filter(has_text=reason)
+    expect(error.first).to_contain_text('"n/a"')
+
+    assert_built(lakehouse, "bronze/flights", [FIRST_DAY, LAST_DAY])
+    assert BROKEN_DAY not in lakehouse.flights_by_day("bronze.flights")
+    assert lakehouse.partition_statuses("bronze/flights")[BROKEN_DAY] == "FAILED"
+    status, metadata = lakehouse.check_result("bronze/flights", "reconciliation", BROKEN_DAY)
+    assert status == "FAILED"
+    assert reason in metadata["not_published"]
+    page.goto("/assets/bronze/flights?view=partitions")
+    expect(page.get_by_text("Failed (1)")).to_be_visible()
+
+    lakehouse.file(BROKEN_DAY).write_text(broken_file, encoding="utf-8")
+    materialize(page, quick_choice="Failed")
+
+    assert run_succeeds(page)
+    assert_built(lakehouse, "bronze/flights", [FIRST_DAY, BROKEN_DAY, LAST_DAY])
+    assert lakehouse.check_result("bronze/flights", "reconciliation", BROKEN_DAY)[0] == "SUCCEEDED"
+    page.goto("/assets/bronze/flights?view=partitions")
+    expect(page.get_by_text("Failed (0)")).to_be_visible()
+
+    open_graph(page, *DAILY[1:])
+    materialize(page, quick_choice="Failed")
+    open_run_of_backfill(page)
+
+    assert run_succeeds(page)
+    for asset in DAILY:
+        assert_built(lakehouse, asset, [FIRST_DAY, BROKEN_DAY, LAST_DAY])
+
+
+@pytest.mark.usefixtures("airports")
+def test_days_and_their_month_are_one_backfill_of_two_runs(page: Page, lakehouse: Lakehouse) -> None:
+    open_graph(page, "bronze/flights", "silver/flights", MONTHLY)
+    materialize(page, a_range(DAYS_OF_MONTH))
+
+    assert backfill_succeeds(page)
+    page.get_by_role("tab", name="Runs").click()
+    expect(runs_of_backfill(page)).to_have_count(2)
+    loaded = len(lakehouse.flights_by_day("silver.flights"))
+    months = "select distinct month::varchar, is_complete, days_loaded, days_in_month from this"
+    assert lakehouse.query(table(MONTHLY), months) == [("2013-01-01", False, loaded, 31)]
+
+
+def assert_built(lakehouse: Lakehouse, asset: str, days: list[str]) -> None:
+    """Dagster says that the days are materialized, and a reader finds every flight of them."""
+    statuses = lakehouse.partition_statuses(asset)
+    assert {day: statuses.get(day) for day in days} == dict.fromkeys(days, "MATERIALIZED"), asset
+    flights = lakehouse.flights_by_day(table(asset))
+    assert {day: flights.get(day) for day in days} == {day: lakehouse.rows_in_file(day) for day in days}, (
+        asset
+    )
