@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,7 +43,12 @@ def main(debug: bool) -> None:
 @click.option(
     "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
 )
-def query(sql: str, form: str) -> None:
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]),
+    help="Read the tables as they were at this time, in UTC; `lakehouse history` lists the times.",
+)
+def query(sql: str, form: str, as_of: datetime | None) -> None:
     r"""Answer a SELECT over the tables, such as `select * from gold.x`. `-` reads the SQL from stdin.
 
     DESCRIBE layer.table, SUMMARIZE and EXPLAIN work too. Nothing else does: no file can be written, and none
@@ -62,7 +68,8 @@ def query(sql: str, form: str) -> None:
     from lakehouse.query import ANSWER, open_query
     from lakehouse.query_errors import QueryError, plain
 
-    connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql)
+    moment = as_of.replace(tzinfo=UTC) if as_of else None
+    connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql, moment)
     try:
         if form == "table":
             _show(connection)
@@ -79,6 +86,25 @@ def query(sql: str, form: str) -> None:
 
 
 @main.command()
+@click.argument("table")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def history(table: str, form: str) -> None:
+    """List the snapshots of TABLE, such as `silver.flights`, the newest first: when, by what, how many rows.
+
+    Each can be read with `lakehouse query --as-of`.
+    """
+    import json
+
+    from lakehouse.table_history import HISTORY_HEADER, history_cells, read_table_history
+
+    entries = read_table_history(_settings(), table)
+    if form == "json":
+        click.echo(json.dumps([vars(entry) for entry in entries], default=str, indent=2))
+    else:
+        _echo_columns([HISTORY_HEADER, *map(history_cells, entries)])
+
+
+@main.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def tables(form: str) -> None:
     """List the tables with their size and last write, from metadata alone."""
@@ -92,15 +118,19 @@ def tables(form: str) -> None:
     if form == "json":
         click.echo(json.dumps([vars(overview) for overview in overviews], default=str, indent=2))
     elif rows:
-        rows.insert(0, ("name", "rows", "partitions", "size", "snapshots", "last written (UTC)"))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for name, *rest in rows:
-            cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
-            click.echo("  ".join((name.ljust(widths[0]), *cells)))
+        _echo_columns([("name", "rows", "partitions", "size", "snapshots", "last written (UTC)"), *rows])
     elif not failures:
         click.echo(NO_TABLES)
     if failures:
         raise QueryError("\n".join(failures))
+
+
+def _echo_columns(rows: list[tuple[str, ...]]) -> None:
+    """Print cells in columns: the first one to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *rest in rows:
+        cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+        click.echo("  ".join((name.ljust(widths[0]), *cells)).rstrip())
 
 
 def _show(connection: "DuckDBPyConnection") -> None:

@@ -4,9 +4,10 @@ Two walls, since either alone has holes: the statement is vetted (`confinement.p
 locked to the folders of the tables that it names.
 """
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from lakehouse.catalog import metadata_locations
+from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.confinement import LOCK, vet
 from lakehouse.query_errors import NO_TABLES, QueryError, plain, unreadable
 from lakehouse.storage.sql import literal
@@ -20,8 +21,11 @@ ANSWER = "answer"
 EXPLAINED = ["explain_key", "explain_value"]
 
 
-def open_query(settings: "Settings", sql: str) -> "DuckDBPyConnection":
+def open_query(settings: "Settings", sql: str, as_of: datetime | None = None) -> "DuckDBPyConnection":
     """A locked connection in which the view `answer` gives the SQL's rows, computed as they are read.
+
+    Args:
+        as_of: read each table as it was then; None reads it as it is.
 
     Raises:
         RefusedError: the SQL would do more than read tables.
@@ -41,7 +45,8 @@ def open_query(settings: "Settings", sql: str) -> "DuckDBPyConnection":
                 f"There is no table {name}. Tables: {', '.join(name for name, _ in known.values())}."
             )
     connection = duckdb_session.connect(settings)
-    _open_tables(connection, [known[name.lower()] for name in sorted(names)])
+    named = [known[name.lower()] for name in sorted(names)]
+    _open_tables(connection, named, _snapshots(settings, named, as_of))
     try:
         if explain:
             select = _explained(connection, explain + select)
@@ -51,15 +56,29 @@ def open_query(settings: "Settings", sql: str) -> "DuckDBPyConnection":
     return connection
 
 
-def _open_tables(connection: "DuckDBPyConnection", tables: list[tuple[str, str]]) -> None:
-    """Make a view of each table at its current snapshot, then lock the connection to their folders."""
+def _snapshots(
+    settings: "Settings", tables: list[tuple[str, str]], as_of: datetime | None
+) -> dict[str, int | None]:
+    """The snapshot of each table to read; None stands for the metadata file's newest."""
+    if as_of is None:
+        return dict.fromkeys((name for name, _ in tables), None)
+    from lakehouse.storage.history import snapshot_as_of
+
+    catalog = open_catalog(settings)
+    return {name: snapshot_as_of(catalog.load_table(name), as_of, name) for name, _ in tables}
+
+
+def _open_tables(
+    connection: "DuckDBPyConnection", tables: list[tuple[str, str]], snapshots: dict[str, int | None]
+) -> None:
+    """Make a view of each table at its snapshot, then lock the connection to the tables' folders."""
     import duckdb
 
     from lakehouse.storage.scan import pin
 
     for name, file in tables:
         try:
-            pin(connection, name, file, None)  # a metadata file never changes: its newest snapshot is fixed
+            pin(connection, name, file, snapshots[name])  # a metadata file never changes
         except duckdb.Error as error:
             raise QueryError(unreadable(name, error)) from error
     folders = ", ".join(literal(file.rsplit("/metadata/", 1)[0]) for _, file in tables)

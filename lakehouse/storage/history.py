@@ -1,0 +1,77 @@
+"""A table's history: its snapshots, what made each, and which one was current at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lakehouse.storage.commit import LOAD_ID, PARTITIONS, ROWS, RUN_ID
+from lakehouse.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Table
+    from pyiceberg.table.snapshots import Snapshot
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One snapshot of a table.
+
+    Args:
+        committed: when, in UTC.
+        operation: append, overwrite or delete, as Iceberg calls it.
+        rows_written: rows that the commit brought; None for one that another tool made.
+        rows: rows of the table afterwards.
+        partitions: the partitions that were replaced, empty for a write of the whole table.
+    """
+
+    committed: datetime
+    snapshot_id: int
+    operation: str
+    rows_written: int | None
+    rows: int
+    partitions: tuple[str, ...]
+    run_id: str | None
+    load_id: str | None
+
+
+def read_history(table: "Table") -> list[Entry]:
+    """The snapshots that the table keeps, the newest first."""
+    snapshots = sorted(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0)
+    return [_entry(snapshot) for snapshot in reversed(snapshots)]
+
+
+def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
+    """The snapshot that was current at a time.
+
+    Raises:
+        StorageError: the table did not exist yet, or its history does not go back so far.
+    """
+    milliseconds = int(when.timestamp() * 1000)
+    log = [entry for entry in table.metadata.snapshot_log if entry.timestamp_ms <= milliseconds]
+    kept = {snapshot.snapshot_id for snapshot in table.metadata.snapshots}
+    if log and log[-1].snapshot_id in kept:
+        return log[-1].snapshot_id
+    first = min((snapshot.timestamp_ms for snapshot in table.metadata.snapshots), default=None)
+    known = f"the history begins at {_utc(first):%Y-%m-%d %H:%M:%S} UTC" if first else "it is empty"
+    raise StorageError(f"{name} cannot be read as of {when.isoformat(sep=' ')}: {known}.")
+
+
+def _entry(snapshot: "Snapshot") -> Entry:
+    summary: Mapping[str, str] = snapshot.summary.additional_properties if snapshot.summary else {}
+    written = summary.get(ROWS)
+    partitions = summary.get(PARTITIONS)
+    return Entry(
+        committed=_utc(snapshot.timestamp_ms),
+        snapshot_id=snapshot.snapshot_id,
+        operation=snapshot.summary.operation.value if snapshot.summary else "unknown",
+        rows_written=int(written) if written is not None else None,
+        rows=int(summary.get("total-records") or 0),
+        partitions=tuple(partitions.split(",")) if partitions else (),
+        run_id=summary.get(RUN_ID),
+        load_id=summary.get(LOAD_ID),
+    )
+
+
+def _utc(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
