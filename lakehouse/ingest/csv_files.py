@@ -5,22 +5,14 @@ DuckDB reads and writes; dlt imports the Parquet file as it is.
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lakehouse.ingest.columns import WHOLE_NUMBERS, Column
+from lakehouse.ingest.columns import Column
+from lakehouse.ingest.csv_reading import CsvReading
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.source import Extraction
 from lakehouse.storage.sql import identifier, literal
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-# A message shows the first few; a broken export breaks every line the same way.
-SHOWN_REJECTS = 3
-REJECTS_LIMIT = 100
-SHOWN_TEXT = 200  # characters of a line
 
 
 def read_csv(
@@ -50,7 +42,7 @@ def read_csv(
         else file
     )
     computed = dict(computed or {})
-    read = _Reading(extraction.connection, file, shown, null_value)
+    read = CsvReading(extraction.connection, file, shown, null_value)
     types = _file_types(_read_header(file), source.columns, set(computed), shown)
     target = extraction.folder / f"{file.stem}.parquet"
     columns = [identifier(name) for name in types]
@@ -98,86 +90,6 @@ def _file_types(
         hint = f" It has instead: {', '.join(unknown)}." if unknown else ""
         raise SourceError(f"{file} lacks the column {', '.join(missing)}.{hint}")
     return {name: wanted.get(name, "varchar") for name in header}
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """One file being read."""
-
-    connection: "DuckDBPyConnection"
-    file: Path
-    shown: Path
-    null_value: str
-
-    def copy(self, columns: list[str], types: Mapping[str, str], target: Path) -> int:
-        """Write the file's rows as Parquet and return their number; refuse lines that cannot be read."""
-        import duckdb
-
-        self._forget_rejects()  # a file that failed before may have left some
-        query = f"select {', '.join(columns)} from {self._reader(types)}"
-        try:
-            rows = self.connection.execute(
-                f"copy ({query}) to {literal(target)} (format parquet, compression zstd)"
-            ).fetchall()[0][0]
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-            raise SourceError(
-                f"{self.shown} could not be read: {reason} Look at its line ends, its quotes and the values "
-                "of the columns that others are computed from."
-            ) from error
-        self._refuse_rejects()
-        return int(rows)
-
-    def refuse_fractions(self, types: Mapping[str, str]) -> None:
-        """Refuse 1.5 where a whole number was declared: DuckDB would round it."""
-        whole = [identifier(name) for name, kind in types.items() if kind in WHOLE_NUMBERS]
-        if not whole:
-            return
-        suspicious = " or ".join(f"contains({name}, '.') or contains(lower({name}), 'e')" for name in whole)
-        fraction = self.connection.execute(
-            f"with texts as (select row_number() over () as row, {', '.join(whole)}"
-            f" from {self._reader(dict.fromkeys(types, 'varchar'))}),"
-            f" suspects as (select * from texts where {suspicious})"
-            f" select row, name, value from (unpivot suspects on {', '.join(whole)})"
-            " where try_cast(value as double) <> try_cast(value as bigint) order by row limit 1"
-        ).fetchone()
-        self._forget_rejects()
-        if fraction:
-            row, column, value = fraction
-            raise SourceError(
-                f"{self.shown} is not what was declared: row {row}, column {column}: {value!r} is no whole "
-                "number. Declare the column as double or decimal, or ask the source."
-            )
-
-    def _reader(self, types: Mapping[str, str]) -> str:
-        columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items())
-        return (
-            f"read_csv({literal(self.file)}, columns = {{{columns}}}, auto_detect = false, header = true,"
-            f" delim = ',', quote = '\"', escape = '\"', nullstr = {literal(self.null_value)},"
-            f" store_rejects = true, rejects_limit = {REJECTS_LIMIT})"
-        )
-
-    def _forget_rejects(self) -> None:
-        self.connection.execute("drop table if exists reject_errors; drop table if exists reject_scans")
-
-    def _refuse_rejects(self) -> None:
-        """Fail with the lines DuckDB could not read."""
-        rejects = self.connection.execute(
-            "select line, any_value(column_name), any_value(error_type), any_value(error_message),"
-            " any_value(csv_line) from reject_errors"
-            " group by line, if(error_type = 'CAST', column_name, '') order by line"
-        ).fetchall()
-        if not rejects:
-            return
-        lines = [
-            f"line {line}, column {column}: {message}"
-            if kind == "CAST"
-            else f"line {line}: {message} in {text[:SHOWN_TEXT]!r}"
-            for line, column, kind, message, text in rejects[:SHOWN_REJECTS]
-        ]
-        others = f"{'at least ' if len(rejects) >= REJECTS_LIMIT else ''}{len(rejects) - SHOWN_REJECTS}"
-        more = f" (and {others} more)" if len(rejects) > SHOWN_REJECTS else ""
-        raise SourceError(f"{self.shown} is not what was declared: {'; '.join(lines)}{more}.")
 
 
 def _refuse_strays(extraction: Extraction, parquet: Path, file: Path) -> None:

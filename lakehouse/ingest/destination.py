@@ -59,7 +59,7 @@ class IcebergJob(IcebergLoadFilesystemJob):
     def run(self) -> None:
         """Write the load's files; dlt calls this once a table."""
         plan = self._job_client.plan
-        table = self._load_table["name"]
+        table = plan.source.table
         if not plan.extracted:
             return  # no partition could be read: dlt still brings its empty file
         rows = LandedRows(
@@ -120,7 +120,7 @@ class IcebergClient(FilesystemClient):
 
     def update_stored_schema(
         self,
-        only_tables: Iterable[str] | None = None,
+        only_tables: Iterable[str] = (),
         expected_update: Any = None,
         force: bool = False,
     ) -> Any:
@@ -130,7 +130,7 @@ class IcebergClient(FilesystemClient):
             SourceError: the source brought nested data.
         """
         known = {self.plan.source.table, *self.schema.dlt_table_names()}
-        if others := sorted(set(only_tables or ()) - known):
+        if others := sorted(set(only_tables) - known):
             raise SourceError(
                 f"{self.plan.source.origin} brought a second table, {others[0]}. Give nested data a column "
                 "of type json in the contract, or yield it from a source of its own."

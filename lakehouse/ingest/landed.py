@@ -1,6 +1,6 @@
 """The rows of a load's files as the Bronze table gets them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
@@ -39,11 +39,10 @@ class LandedRows:
         """The SQL of these partitions' rows, or of all rows."""
         landed = f"read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
         present = describe(self.connection, f"select * from {landed}")
-        landed_names = {
-            column.name: self._landed_name(column.name, present) for column in self.source.columns
-        }
-        known = {*landed_names.values(), *DLT_COLUMNS, *(column.name for column in LOAD_COLUMNS)}
-        columns = [_cast(column, landed_names[column.name], present) for column in self.source.columns]
+        landed_as = {column: self._landed_as(column.name, present) for column in self.source.columns}
+        known = {*landed_as.values(), *DLT_COLUMNS, *(column.name for column in LOAD_COLUMNS)}
+        known |= {variant for name in landed_as.values() for variant in _variants(name, present)}
+        columns = [_cast(column, name, present) for column, name in landed_as.items()]
         columns += [identifier(name) for name in present if name not in known]
         origin = "_source_file" if "_source_file" in present else literal(self.source.origin)
         columns += [
@@ -59,17 +58,23 @@ class LandedRows:
         column = identifier(str(self.source.partition_by))
         return f"select * from ({query}) where {column} in ({wanted}) or {column} is null"
 
-    def _landed_name(self, name: str, present: Mapping[str, "DuckDBPyType"]) -> str:
+    def _landed_as(self, name: str, present: Mapping[str, "DuckDBPyType"]) -> str:
         return name if name in present else self.normalize(name)
 
 
-def _cast(column: Column, landed_name: str, present: Mapping[str, "DuckDBPyType"]) -> str:
-    """A declared column with its type; one that is not there is null."""
-    if landed_name not in present:
-        return f"cast(null as {column.type}) as {identifier(column.name)}"
-    value = identifier(landed_name)
+def _variants(name: str, present: Iterable[str]) -> list[str]:
+    """Where dlt puts values that are not of a column's type, leaving the column null."""
+    return [column for column in present if column.startswith(f"{name}__v_")]
+
+
+def _cast(column: Column, landed_as: str, present: Mapping[str, "DuckDBPyType"]) -> str:
+    """A declared column with its type, refusing what that cannot hold; one that is not there is null."""
+    value = identifier(landed_as) if landed_as in present else "null"
     cast = f"cast({value} as {column.type})"
-    if column.type in WHOLE_NUMBERS and present[landed_name].id in FRACTIONAL:
-        message = f"{literal(f'Column {column.name} is declared {column.type}, but holds ')} || {value}"
-        cast = f"if(coalesce(try_cast({value} as double) % 1 <> 0, false), error({message}), {cast})"
+    holds = literal(f"Column {column.name} is declared {column.type}, but holds ")
+    if column.type in WHOLE_NUMBERS and landed_as in present and present[landed_as].id in FRACTIONAL:
+        fraction = f"coalesce(try_cast({value} as double) % 1 <> 0, false)"
+        cast = f"if({fraction}, error({holds} || {value}), {cast})"
+    for variant in map(identifier, _variants(landed_as, present)):
+        cast = f"if({variant} is not null, error({holds} || {variant}), {cast})"
     return f"{cast} as {identifier(column.name)}"

@@ -151,9 +151,10 @@ def _count(item: Any) -> int:
 
 def _describe(error: BaseException) -> str:
     """An error's message; its type too where the message was not written for the user."""
+    import duckdb
     from dlt.common.destination.exceptions import DestinationTerminalException
 
-    if isinstance(error, (SourceError, StorageError, DestinationTerminalException)):
+    if isinstance(error, (SourceError, StorageError, DestinationTerminalException, duckdb.Error)):
         return reason(error)
     return f"{type(error).__name__}: {reason(error)}"
 

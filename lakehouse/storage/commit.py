@@ -109,6 +109,7 @@ class Write:
         incoming = to_iceberg_schema(describe(source.connection, source.query(self.stager.partitions)))
         table, transaction = begin(self.catalog, self.spec, incoming)
         if table is not None and self._already_loaded(table):
+            self._discard()
             return Committed(StagedWrite([], None, {}), table, table.metadata.current_snapshot_id)
         schema = self.evolve(transaction, incoming, self.spec)
         location = transaction.table_metadata.location
@@ -119,12 +120,13 @@ class Write:
         return self._commit(self.staged, table, transaction)
 
     def _commit(self, staged: StagedWrite, table: "Table | None", transaction: "Transaction") -> Committed:
+        self.snapshot_id = None
         current = table.metadata.current_snapshot_id if table else None
         if staged.partitions == []:
             return Committed(staged, table, current)
         removed = files_of(table, self._removes(staged), self.spec)
         added = to_data_files(transaction._table.io, transaction.table_metadata, staged.files)
-        if added or removed:
+        if added or removed or _changes_columns(table, transaction):
             with transaction.update_snapshot(
                 snapshot_properties=self._summary(staged)
             ).overwrite() as producer:
@@ -178,3 +180,9 @@ class Write:
             COMMIT_ATTEMPTS,
             error,
         )
+
+
+def _changes_columns(table: "Table | None", transaction: "Transaction") -> bool:
+    """Whether the table's columns change: a snapshot is read with the columns of its time."""
+    snapshot = table.current_snapshot() if table else None
+    return snapshot is not None and snapshot.schema_id != transaction.table_metadata.current_schema_id

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-
 # Judges staged rows: the partitions that must not be published (None: the whole write) and why.
 Audit = Callable[[Sequence["StagedFile"]], Mapping[date | None, str]]
 
@@ -131,7 +129,7 @@ def _staged_file(path: str, rows: int, keys: dict[str, str] | None, partition_by
     if partition_by is None:
         return StagedFile(path, rows)
     value = (keys or {}).get(partition_by)
-    if value is None or value == HIVE_NULL:
+    if value is None:
         raise PartitionMismatchError(
             f"{rows} rows have no {partition_by}, the column that says to which partition a row belongs."
         )

@@ -1,0 +1,161 @@
+"""Reading CSV strictly: what is refused is refused with its file, line, column and value."""
+
+from collections.abc import Callable
+from datetime import date
+
+import duckdb
+import pytest
+
+from lakehouse.ingest.columns import Column
+from lakehouse.ingest.csv_files import read_csv
+from lakehouse.ingest.errors import SourceError
+from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.settings import Settings
+
+DAY = date(2013, 1, 1)
+HEADER = "d,id,name,amount\n"
+SOURCE = BronzeSource(
+    table="t",
+    columns=(
+        Column("d", "date"),
+        Column("id", "integer"),
+        Column("name", "varchar"),
+        Column("amount", "double"),
+    ),
+    extract=lambda _: iter(()),
+    origin="t/*.csv",
+    partition_by="d",
+)
+Read = Callable[..., list[tuple[object, ...]]]
+
+
+@pytest.fixture
+def read(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Read:
+    """Write a file, read it, and return the rows of the Parquet file that dlt would import."""
+    folder = settings.data_dir / "it's work"
+    folder.mkdir(parents=True)
+    settings.source_dir.mkdir()
+    extraction = Extraction(DAY, SOURCE, settings, connection, folder)
+
+    def read(content: str | bytes, columns: str = "d, id, name, amount", **options: object) -> list[object]:
+        file = settings.source_dir / "day.csv"
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        read_csv(extraction, file, **{"null_value": "NA"} | options)
+        parquet = str(folder / "day.parquet").replace("'", "''")
+        return connection.execute(f"select {columns} from read_parquet('{parquet}')").fetchall()
+
+    return read
+
+
+GOOD = [
+    pytest.param("2013-01-01,1,a,1.5\n", (1, "a", 1.5), id="plain"),
+    pytest.param("2013-01-01,NA,NA,NA\n", (None, None, None), id="NA is null"),
+    pytest.param("2013-01-01,0545,007,2400\n", (545, "007", 2400.0), id="text keeps its zeros"),
+    pytest.param('2013-01-01,1,"a\nb",1\n', (1, "a\nb", 1.0), id="newline in a value"),
+    pytest.param('2013-01-01,1,"say ""hi"", ok",1\n', (1, 'say "hi", ok', 1.0), id="quotes and a comma"),
+    pytest.param("2013-01-01,1,,1\n", (1, "", 1.0), id="empty text is not null where NA is"),
+    pytest.param("2013-01-01,2.0,a,1\n", (2, "a", 1.0), id="2.0 is a whole number"),
+    pytest.param("2013-01-01,1,größe,1", (1, "größe", 1.0), id="no newline at the end"),
+]
+
+
+@pytest.mark.parametrize(("line", "row"), GOOD)
+def test_values_stay_the_sources(read: Read, line: str, row: tuple[object, ...]) -> None:
+    assert read(HEADER + line) == [(DAY, *row)]
+
+
+def test_a_byte_order_mark_and_windows_line_ends(read: Read) -> None:
+    content = b"\xef\xbb\xbf" + (HEADER + "2013-01-01,5,a,1.5\n").replace("\n", "\r\n").encode()
+    assert read(content) == [(DAY, 5, "a", 1.5)]
+
+
+def test_columns_are_read_by_name_whatever_their_order(read: Read) -> None:
+    assert read("amount,name,id,d\n2.5,z,9,2013-01-01\n") == [(DAY, 9, "z", 2.5)]
+
+
+def test_a_column_nobody_declared_is_kept_as_text(read: Read) -> None:
+    assert read("d,id,name,amount,gate\n2013-01-01,1,a,1,007\n", "id, gate") == [(1, "007")]
+
+
+def test_each_row_says_its_file(read: Read) -> None:
+    assert read(HEADER + "2013-01-01,1,a,1\n", "_source_file") == [("day.csv",)]
+
+
+BAD = [
+    pytest.param(HEADER + "2013-01-01,1,a,1\n2013-01-01,n/a,a,1\n", "line 3, column id: .*n/a", id="n/a"),
+    pytest.param(HEADER + "2013-01-01,,a,1\n", 'line 2, column id: .*""', id="empty number"),
+    pytest.param(HEADER + "2013-01-01,99999999999,a,1\n", "line 2, column id: .*99999999999", id="too large"),
+    pytest.param(
+        HEADER + "2013-01-01,1,a,1\n2013-01-01,1.5,a,1\n",
+        "row 2, column id: '1.5' is no whole",
+        id="fraction",
+    ),
+    pytest.param(HEADER + "2013-01-01,15e-1,a,1\n", "row 1, column id: '15e-1' is no whole", id="exponent"),
+    pytest.param(HEADER + "01/02/2013,1,a,1\n", "line 2, column d: .*01/02/2013", id="another date format"),
+    pytest.param("", "day.csv is empty: not even a header", id="empty"),
+    pytest.param(HEADER, "has a header but no rows", id="header only"),
+    pytest.param("d,id,name\n2013-01-01,1,a\n", "lacks the column amount", id="missing column"),
+    pytest.param(
+        "d,id,full_name,amount\n2013-01-01,1,a,1\n",
+        "lacks the column name. It has instead: full_name",
+        id="renamed column",
+    ),
+    pytest.param("d,id,name,amount,id\n2013-01-01,1,a,1,1\n", "has the column 'id' twice", id="duplicate"),
+    pytest.param("d,id,name,amount,ID\n2013-01-01,1,a,1,1\n", "has the column 'id' twice", id="case twins"),
+    pytest.param("d,id,name,amount,\n2013-01-01,1,a,1,\n", "a column without a name, the 5", id="no name"),
+    pytest.param("d;id;name;amount\n2013-01-01;1;a;1\n", "It has instead: d;id;name;amount", id="semicolons"),
+    pytest.param(HEADER + "2013-01-01,1,a,1\n2013-01-01,2\n", "line 3: .*Found: 2 in", id="truncated line"),
+    pytest.param(HEADER + "2013-01-01,1,a,1,6\n", "line 2: .*Found: 5 in", id="too many fields"),
+    pytest.param(HEADER + '2013-01-01,1,"a,1\n', "line 2: .*unterminated quote", id="open quote"),
+    pytest.param(HEADER.encode() + b"2013-01-01,5,caf\xe9,1\n", "line 2: .*not utf-8", id="latin-1 value"),
+    pytest.param(b"d,id,n\xe9,amount\n2013-01-01,5,a,1\n", "is not UTF-8", id="latin-1 header"),
+    pytest.param((HEADER + "2013-01-01,5,a,1\n").encode("utf-16"), "is not UTF-8", id="UTF-16"),
+    pytest.param(HEADER + "2013-01-01,6,a,1\r\n2013-01-01,7,b,1\n", "Look at its line ends", id="mixed ends"),
+    pytest.param(
+        HEADER + "2013-01-01,1,a,1\n2013-01-02,1,a,1\n",
+        "holds 1 rows that are not of 2013-01-01 but of 2013-01-02",
+        id="another day",
+    ),
+    pytest.param(HEADER + "NA,1,a,1\n", "1 rows that are not of 2013-01-01 but of a missing", id="no day"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD)
+def test_what_was_not_declared_is_refused(read: Read, content: str | bytes, message: str) -> None:
+    with pytest.raises(SourceError, match=f"(?s)day.csv.*{message}" if content else message):
+        read(content)
+
+
+@pytest.mark.parametrize(("content", "message"), BAD)
+def test_a_bad_file_is_not_blamed_on_the_next(read: Read, content: str | bytes, message: str) -> None:
+    with pytest.raises(SourceError):
+        read(content)
+    assert read(HEADER + "2013-01-01,1,a,1\n") == [(DAY, 1, "a", 1.0)]
+
+
+def test_a_missing_file_is_named(read: Read, settings: Settings) -> None:
+    extraction = Extraction(DAY, SOURCE, settings, duckdb.connect(), settings.data_dir)
+    with pytest.raises(SourceError, match=r"2013-01-09\.csv does not exist"):
+        read_csv(extraction, settings.source_dir / "2013-01-09.csv")
+
+
+def test_a_computed_column_that_cannot_be_computed_names_the_file(read: Read) -> None:
+    with pytest.raises(SourceError, match=r"day\.csv could not be read: .*2013-13-1"):
+        read("id,name,amount\n13,a,1\n", computed={"d": "make_date(2013, id, 1)"})
+
+
+def test_a_computed_column_is_in_the_file(read: Read) -> None:
+    assert read("id,name,amount\n1,a,1\n", computed={"d": "make_date(2013, id, 1)"}) == [(DAY, 1, "a", 1.0)]
+
+
+def test_many_bad_lines_are_counted_and_the_first_shown(read: Read) -> None:
+    with pytest.raises(SourceError, match=r"line 2, .*line 3, .*line 4, .*\(and 2 more\)"):
+        read(HEADER + "2013-01-01,x,a,1\n" * 5)
+    with pytest.raises(SourceError, match=r"\(and at least 97 more\)"):
+        read(HEADER + "2013-01-01,x,a,1\n" * 500)
+
+
+def test_a_long_line_does_not_fill_the_message(read: Read) -> None:
+    with pytest.raises(SourceError, match="line 2") as refused:
+        read(HEADER + f"2013-01-01,1,{'x' * 100_000}\n")
+    assert len(str(refused.value)) < 1000
