@@ -1,5 +1,6 @@
 {#- Builds a model as one commit to its Iceberg table. `incremental_strategy` says which rows the
-    commit replaces: `replace` all, `overwrite_partition` those of the window being built. -#}
+    commit replaces: `replace` all, `overwrite_partition` those of the window being built, `upsert` those
+    with the same `unique_key` (the greatest `cursor` wins, `deleted_flag` marks deletions), `insert_only` none. -#}
 {% materialization iceberg, adapter='duckdb' %}
   {%- set target_relation = this.incorporate(type='view') -%}
 
@@ -14,7 +15,10 @@
       'parquet',
       {
           'sql': compiled_code,
-          'strategy': config.get('incremental_strategy', 'replace'),
+          'strategy': 'replace' if flags.FULL_REFRESH else config.get('incremental_strategy', 'replace'),
+          'unique_key': config.get('unique_key'),
+          'cursor': config.get('cursor'),
+          'deleted_flag': config.get('deleted_flag'),
           'partition_by': config.get('partition_by'),
           'partition_grain': config.get('partition_grain', 'day'),
           'sort_by': config.get('sort_by', []),

@@ -87,6 +87,8 @@ def commit(plan: LoadPlan, rows: LandedRows, load_id: str) -> WriteResult:
     if source.partition_by is not None:
         partitions = [partition for partition in plan.extracted if partition is not None]
         return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit)
+    if source.key is not None:
+        return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=load_id)
     if source.write_disposition == "append":
         return write.append(plan.catalog, spec, rows, load_id, audit)
     return write.replace(plan.catalog, spec, rows, summary, audit)

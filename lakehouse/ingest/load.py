@@ -105,7 +105,8 @@ def _run_pipeline(
         _extract(plan, settings, partitions, folder, failures),
         name=source.table,
         table_format="iceberg",
-        write_disposition="append" if source.write_disposition == "append" else "replace",
+        # What dlt calls merge is the destination's work; of dlt itself it asks no more than append.
+        write_disposition="replace" if source.write_disposition == "replace" else "append",
         columns=[column.dlt_hint() for column in source.columns],
     )
     info = pipeline.run(resource, loader_file_format="parquet")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakehouse.ingest.columns import Column
+from lakehouse.storage.merge import MergeKey
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,7 +51,8 @@ class BronzeSource:
         extract: yields what dlt takes: rows, Arrow tables, imported files, or (`yield from`) a resource's.
         origin: names the source in messages and in `_source_file` where there is no file.
         partition_by: the date column whose values are the partitions.
-        write_disposition: for tables without partitions, `replace` or `append`.
+        write_disposition: for tables without partitions, `replace`, `append` or `merge`.
+        key: how `merge` tells rows apart, and which of them counts.
         sort_by: columns to sort each file by.
     """
 
@@ -60,7 +62,8 @@ class BronzeSource:
     origin: str
     description: str = ""
     partition_by: str | None = None
-    write_disposition: Literal["replace", "append"] = "replace"
+    write_disposition: Literal["replace", "append", "merge"] = "replace"
+    key: MergeKey | None = None
     sort_by: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -69,10 +72,13 @@ class BronzeSource:
             raise ValueError(
                 f"{self.name}: the partition column {self.partition_by} is not a declared column."
             )
-        if self.partition_by is not None and self.write_disposition == "append":
+        if self.partition_by is not None and self.write_disposition != "replace":
             raise ValueError(
-                f"{self.name}: a partition replaces itself; `append` is for tables without partitions."
+                f"{self.name}: a partition replaces itself; `{self.write_disposition}` is for tables "
+                "without partitions."
             )
+        if (self.write_disposition == "merge") != (self.key is not None):
+            raise ValueError(f"{self.name}: `merge` needs a key, and a key is for `merge` alone.")
         if reserved := {column.name for column in LOAD_COLUMNS} & set(names):
             raise ValueError(
                 f"{self.name}: {', '.join(sorted(reserved))} are added by the load; do not declare them."

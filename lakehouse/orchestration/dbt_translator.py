@@ -64,8 +64,11 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
 
 
 def partition_grain(dbt_resource_props: Mapping[str, Any]) -> Grain | None:
-    """`day`, `month`, or None for a model (or source) that is built as a whole."""
+    """`day`, `month`, or None for a model (or source) that is built as a whole.
+
+    A table that rows are merged into may be partitioned too, but is not built by partition.
+    """
     config = dbt_resource_props.get("config") or {}
-    if not config.get("partition_by"):
+    if not config.get("partition_by") or config.get("incremental_strategy") != "overwrite_partition":
         return None
     return cast("Grain", config.get("partition_grain") or "day")

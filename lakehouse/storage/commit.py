@@ -20,6 +20,7 @@ from tenacity import (
 )
 
 from lakehouse.storage.errors import CommitConflictError
+from lakehouse.storage.merge import Merger
 from lakehouse.storage.partitioning import files_of
 from lakehouse.storage.staged_write import StagedWrite, Stager
 from lakehouse.storage.staging import discard, to_data_files
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# An attempt stages anew only if the table's schema changed meanwhile, so many of them are cheap.
-COMMIT_ATTEMPTS = 20
+# An attempt stages anew only if the schema changed meanwhile, or what it merges with: many are cheap.
+COMMIT_ATTEMPTS = 100
 LOST_RACES = (CommitFailedException, TableAlreadyExistsError)
 
 # What a snapshot's summary says of the write that made it.
@@ -66,13 +67,13 @@ class Write:
 
     catalog: "Catalog"
     spec: TableSpec
-    stager: Stager
+    stager: Stager | Merger
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]
     once: str | None = None
     staged: StagedWrite | None = None
-    staged_for: tuple[str, "Schema"] | None = field(default=None)
+    staged_for: tuple[str, "Schema", int | None] | None = field(default=None)
     snapshot_id: int | None = None
 
     def run(self) -> Committed:
@@ -113,10 +114,11 @@ class Write:
             return Committed(StagedWrite([], None, {}), table, table.metadata.current_snapshot_id)
         schema = self.evolve(transaction, incoming, self.spec)
         location = transaction.table_metadata.location
-        if self.staged is None or self.staged_for != (location, schema):
+        base = table.metadata.current_snapshot_id if table and self.stager.follows_base else None
+        if self.staged is None or self.staged_for != (location, schema, base):
             self._discard()
-            self.staged = self.stager.stage(schema, location, incoming.column_names)
-            self.staged_for = (location, schema)
+            self.staged = self.stager.stage(schema, location, incoming.column_names, table)
+            self.staged_for = (location, schema, base)
         return self._commit(self.staged, table, transaction)
 
     def _commit(self, staged: StagedWrite, table: "Table | None", transaction: "Transaction") -> Committed:
@@ -124,7 +126,9 @@ class Write:
         current = table.metadata.current_snapshot_id if table else None
         if staged.partitions == []:
             return Committed(staged, table, current)
-        removed = files_of(table, self._removes(staged), self.spec)
+        removed = staged.removed
+        if removed is None:
+            removed = files_of(table, self._removes(staged), self.spec)
         added = to_data_files(transaction._table.io, transaction.table_metadata, staged.files)
         if added or removed or _changes_columns(table, transaction):
             with transaction.update_snapshot(

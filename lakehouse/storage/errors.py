@@ -22,5 +22,9 @@ class PartitionMismatchError(StorageError):
     """Rows belong to no partition, or to one that the write does not cover."""
 
 
+class MissingKeyError(StorageError):
+    """Rows to be merged by key lack it."""
+
+
 class CommitConflictError(StorageError):
     """Other writers kept winning until the retries ended."""

@@ -18,7 +18,9 @@ from lakehouse.storage.staging import (
 from lakehouse.storage.tables import TableSpec
 
 if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
+    from pyiceberg.table import Table
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,21 @@ class StagedWrite:
     Args:
         partitions: the partitions to publish; None for a write of the whole table.
         failures: the others, each with the reason.
+        removed: the table's files that these take the place of; None if the commit finds them
+            by what the write removes.
+        merged: rows of the batch, for a merge, whose files hold other rows too.
     """
 
     files: list[StagedFile]
     partitions: list[date] | None
     failures: dict[date, str]
+    removed: "list[DataFile] | None" = None
+    merged: int | None = None
 
     @property
     def rows(self) -> int:
-        """Rows to be published."""
-        return sum(file.rows for file in self.files)
+        """Rows of the source that are to be published, or were merged."""
+        return sum(file.rows for file in self.files) if self.merged is None else self.merged
 
     def rows_by_partition(self) -> dict[date, int]:
         """Rows of each partition to be published, 0 for an empty one."""
@@ -61,9 +68,12 @@ class Stager:
     source: RowSource
     partitions: Sequence[date] | None
     audit: Audit | None
+    follows_base: bool = False
 
-    def stage(self, schema: "Schema", location: str, present: Sequence[str]) -> StagedWrite:
-        """Write the files below the table's location.
+    def stage(
+        self, schema: "Schema", location: str, present: Sequence[str], base: "Table | None"
+    ) -> StagedWrite:
+        """Write the files below the table's location; what the table holds does not matter.
 
         Raises:
             duckdb.Error, StorageError: nothing can be published, and not because of single

@@ -32,6 +32,10 @@ logger = logging.getLogger(__name__)
 Audit = Callable[[Sequence["StagedFile"]], Mapping[date | None, str]]
 
 
+# Large enough to read at full speed, small enough to be written again for one changed row.
+FILE_SIZE = "256MB"
+
+
 @dataclass(frozen=True)
 class StagedFile:
     """A Parquet file that is written but not committed."""
@@ -81,14 +85,13 @@ def stage(
     options = ["format parquet", "compression zstd", f"field_ids {field_ids(schema)}", "return_stats"]
     if sort_by:
         query += "\norder by " + ", ".join(identifier(name) for name in (partition_by, *sort_by) if name)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     if partition_by:
-        folder.parent.mkdir(parents=True, exist_ok=True)
         options += [f"partition_by ({identifier(partition_by)})", "write_partition_columns"]
     else:
-        folder.mkdir(parents=True)
-    target = folder if partition_by else folder / "rows.parquet"
+        options.append(f"file_size_bytes {literal(FILE_SIZE)}")
     try:
-        written = connection.execute(f"copy ({query}) to {literal(target)} ({', '.join(options)})").fetchall()
+        written = connection.execute(f"copy ({query}) to {literal(folder)} ({', '.join(options)})").fetchall()
         files = [_staged_file(row[0], row[1], row[5], partition_by) for row in written if row[1] > 0]
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,18 +1,19 @@
 """Writing a table: each call is one commit, seen whole or not at all.
 
-The three differ in which of the table's rows the commit takes out. All stage first and commit
+They differ in which of the table's rows the commit takes out. All stage first and commit
 last; done twice, each leaves the same table.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pyiceberg.expressions import AlwaysFalse, AlwaysTrue
 
 from lakehouse.storage.commit import LOAD_ID, Committed, Write
 from lakehouse.storage.errors import StorageError
+from lakehouse.storage.merge import MergeKey, Merger
 from lakehouse.storage.schema import become, evolve
 from lakehouse.storage.staged_write import Stager
 from lakehouse.storage.staging import Audit, RowSource
@@ -31,7 +32,7 @@ class WriteResult:
         snapshot_id: the snapshot it made, or the current one where nothing had to change.
         metadata_location: the metadata file in which that snapshot is the current one; empty
             if there is no table.
-        rows: rows written.
+        rows: rows written; for a merge, rows of the batch, those that an equal key outdid included.
         partitions: rows of each published partition, 0 for an empty one.
         failures: partitions that were not published, each with the reason; the table still
             has what it had of them.
@@ -94,6 +95,29 @@ def overwrite_partitions(
         raise StorageError(f"{spec.name} has no partition column: give one, or replace the whole table.")
     stager = Stager(spec, source, sorted(set(partitions)), audit)
     return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
+
+
+def merge(
+    catalog: "Catalog",
+    spec: TableSpec,
+    source: RowSource,
+    key: MergeKey,
+    strategy: Literal["upsert", "insert_only"] = "upsert",
+    summary: Mapping[str, str] | None = None,
+    *,
+    load_id: str | None = None,
+) -> WriteResult:
+    """Insert rows by key, and (`upsert`) replace or delete those whose key exists.
+
+    A load id that the table already holds changes nothing.
+
+    Raises:
+        MissingKeyError: rows lack a column of the key.
+        StorageError, duckdb.Error: nothing was written.
+    """
+    merger = Merger(spec, source, key, strategy)
+    told = {**(summary or {}), **({LOAD_ID: load_id} if load_id else {})}
+    return _result(spec, Write(catalog, spec, merger, evolve, AlwaysFalse(), told, once=load_id).run())
 
 
 def _result(spec: TableSpec, committed: Committed) -> WriteResult:

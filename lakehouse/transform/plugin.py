@@ -18,6 +18,7 @@ from lakehouse.settings import Settings
 from lakehouse.storage import duckdb_session, scan, write
 from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.errors import StorageError
+from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.sql import literal
 from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.types import describe
@@ -92,7 +93,7 @@ class Plugin(BasePlugin):
                     columns=columns,
                     lineage=column_lineage(rows.sql, list(columns), self._schemas(cursor)),
                 )
-                for written in self._write(spec, model["strategy"], rows):
+                for written in self._write(spec, model, rows):
                     # After each commit, so that what is published is known even if the process dies.
                     result = result.plus(written)
                     write_result(model["unique_id"], result)
@@ -101,14 +102,14 @@ class Plugin(BasePlugin):
         if result.failures:
             raise DbtRuntimeError(_not_published(result))
 
-    def _write(self, spec: TableSpec, strategy: str, rows: _ModelRows) -> Iterator[write.WriteResult]:
+    def _write(self, spec: TableSpec, model: dict[str, Any], rows: _ModelRows) -> Iterator[write.WriteResult]:
         """Write by the model's strategy, one commit a chunk.
 
         Without a window a partitioned model is written whole.
         """
         summary = {RUN_ID: self.invocation.run_id}
         window = self.invocation.window
-        match strategy:
+        match model["strategy"]:
             case "overwrite_partition" if window is not None:
                 left_out = self.invocation.leave_out
                 partitions = [day for day in window.partitions(rows.grain) if day not in left_out]
@@ -116,9 +117,12 @@ class Plugin(BasePlugin):
                     yield write.overwrite_partitions(self.catalog, spec, rows, chunk, summary)
             case "replace" | "overwrite_partition":
                 yield write.replace(self.catalog, spec, rows, summary)
-            case _:
+            case "upsert" | "insert_only" as strategy:
+                yield write.merge(self.catalog, spec, rows, _merge_key(model), strategy, summary)
+            case other:
                 raise StorageError(
-                    f"the incremental_strategy {strategy!r} is none of replace, overwrite_partition."
+                    f"the incremental_strategy {other!r} is none of replace, overwrite_partition, upsert "
+                    "and insert_only."
                 )
 
     def _schemas(self, connection: "DuckDBPyConnection") -> dict[str, dict[str, str]]:
@@ -131,6 +135,13 @@ class Plugin(BasePlugin):
         ).fetchall():
             schemas.setdefault(f"{layer}.{table}", {})[column] = kind
         return schemas
+
+
+def _merge_key(model: dict[str, Any]) -> MergeKey:
+    """The key of a model that merges, as its config names it."""
+    unique_key = model["unique_key"] or ()
+    columns = (unique_key,) if isinstance(unique_key, str) else tuple(unique_key)
+    return MergeKey(columns, model["cursor"], model["deleted_flag"])
 
 
 def _set_window(connection: "DuckDBPyConnection", window: Window | None) -> None:

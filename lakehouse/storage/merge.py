@@ -1,0 +1,200 @@
+"""Merging by key: new rows take the place of those with their key, in one commit.
+
+Only files that hold a touched key are written again; the others stay as they are. What a merge
+replaces depends on the table, so each attempt of its commit merges anew with what is there then.
+"""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Literal
+
+from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, GreaterThanOrEqual, LessThanOrEqual
+from pyiceberg.types import BooleanType
+
+from lakehouse.storage.data_files import files_that_may_hold, read_files
+from lakehouse.storage.errors import MissingKeyError, StorageError
+from lakehouse.storage.sql import identifier
+from lakehouse.storage.staged_write import StagedWrite
+from lakehouse.storage.staging import RowSource, select_as, stage
+from lakehouse.storage.tables import TableSpec
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table
+
+
+POSITION = "lakehouse_position_in_batch"
+
+
+@dataclass(frozen=True)
+class MergeKey:
+    """How rows of one thing are told from another's, and which of them counts.
+
+    Args:
+        columns: the key. A row without one of them is refused.
+        cursor: of several rows of a key the one with the greatest cursor wins, the table's included;
+            of equal ones, and without a cursor, the last of the batch.
+        deleted: a column that marks a row as the deletion of its key: true, or, if it is not a
+            boolean, anything but null.
+    """
+
+    columns: tuple[str, ...]
+    cursor: str | None = None
+    deleted: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise StorageError("A merge needs a key: name the columns that tell one row from another.")
+
+    def joined(self, left: str, right: str) -> str:
+        """The join condition of two relations with the key."""
+        return " and ".join(f"{left}.{identifier(c)} = {right}.{identifier(c)}" for c in self.columns)
+
+    def listed(self) -> str:
+        """The key's columns for a select list."""
+        return ", ".join(map(identifier, self.columns))
+
+
+@dataclass(frozen=True)
+class Merger:
+    """Stages a merge against the table as it is.
+
+    Args:
+        strategy: `upsert` replaces rows of a key that exists, `insert_only` leaves them.
+    """
+
+    spec: TableSpec
+    source: RowSource
+    key: MergeKey
+    strategy: Literal["upsert", "insert_only"]
+    partitions: None = None
+    follows_base: bool = True
+
+    def stage(
+        self, schema: "Schema", location: str, present: Sequence[str], base: "Table | None"
+    ) -> StagedWrite:
+        """Write the new rows, and again what the touched files hold besides.
+
+        Raises:
+            MissingKeyError: rows lack a column of the key.
+            duckdb.Error, StorageError: nothing was written.
+        """
+        self._refuse_unknown_columns(present)
+        connection = self.source.connection
+        with _temporary(connection) as changes, _temporary(connection) as hits:
+            taken = self._collect(changes, schema, present)
+            touched = self._touched(changes, hits, schema, base) if base else []
+            columns = ", ".join(identifier(field.name) for field in schema.fields)
+            rows = f"select {columns} from {changes} as changes where not {self._is_deletion(schema)}"
+            if touched:
+                kept = ", ".join(f"kept.{identifier(field.name)}" for field in schema.fields)
+                rows = (
+                    f"select {kept} from {read_files(touched, schema)} as kept"
+                    f" anti join {changes} as changes on {self.key.joined('kept', 'changes')}"
+                    f" union all {rows}"
+                )
+            files = stage(
+                connection,
+                rows,
+                schema,
+                location,
+                partition_by=self.spec.partition_by,
+                sort_by=self.spec.sort_by,
+            )
+        return StagedWrite(files, None, {}, removed=touched, merged=taken)
+
+    def _collect(self, changes: str, schema: "Schema", present: Sequence[str]) -> int:
+        """Keep one row of each key, the newest of the batch; returns how many rows the batch has."""
+        connection = self.source.connection
+        rows = select_as(self.source.query(None), schema, present)
+        newest = f"{identifier(self.key.cursor)} desc nulls last, " if self.key.cursor else ""
+        with _temporary(connection) as batch:
+            connection.execute(
+                f"create temp table {batch} as select *, row_number() over () as {POSITION} from ({rows})"
+            )
+            taken = self._count_refusing_missing_keys(batch)
+            connection.execute(
+                f"create temp table {changes} as select * from {batch} qualify row_number() over"
+                f" (partition by {self.key.listed()} order by {newest}{POSITION} desc) = 1"
+            )
+        return taken
+
+    def _count_refusing_missing_keys(self, batch: str) -> int:
+        counts = ", ".join(f"count({identifier(column)})" for column in self.key.columns)
+        taken, *present = self.source.connection.execute(
+            f"select count(*), {counts} from {batch}"
+        ).fetchall()[0]
+        for column, count in zip(self.key.columns, present, strict=True):
+            if count < taken:
+                raise MissingKeyError(
+                    f"{self.spec.name}: {taken - count} rows have no {column}, which is (part of) the key "
+                    f"({', '.join(self.key.columns)}). Leave them out, or give them one."
+                )
+        return int(taken)
+
+    def _touched(self, changes: str, hits: str, schema: "Schema", base: "Table") -> list["DataFile"]:
+        """The files whose rows are replaced; takes out of the changes what does not count."""
+        connection = self.source.connection
+        candidates = files_that_may_hold(base, self._range(connection, changes))
+        if not candidates:
+            return []
+        columns = [*self.key.columns, *([self.key.cursor] if self.key.cursor else [])]
+        newer = "false"
+        if self.key.cursor:
+            cursor = identifier(self.key.cursor)  # null is older than any other
+            newer = f"coalesce(held.{cursor} > changes.{cursor}, held.{cursor} is not null)"
+        wins = "true" if self.strategy == "insert_only" else newer
+        keys = ", ".join(f"held.{identifier(column)}" for column in self.key.columns)
+        connection.execute(
+            f"create temp table {hits} as select {keys}, held.filename as filename, {wins} as held_wins"
+            f" from {read_files(candidates, schema, columns)} as held"
+            f" join {changes} as changes on {self.key.joined('held', 'changes')}"
+        )
+        connection.execute(
+            f"delete from {changes} as changes using (select * from {hits} where held_wins) as held"
+            f" where {self.key.joined('held', 'changes')}"
+        )
+        paths = {
+            path
+            for (path,) in connection.execute(
+                f"select distinct filename from {hits} where not held_wins"
+            ).fetchall()
+        }
+        return [file for file in candidates if file.file_path in paths]
+
+    def _range(self, connection: "DuckDBPyConnection", changes: str) -> BooleanExpression:
+        """What the files with these keys have in common, for their statistics to rule others out."""
+        column = self.key.columns[0]
+        name = identifier(column)
+        low, high = connection.execute(f"select min({name}), max({name}) from {changes}").fetchall()[0]
+        if type(low) in (int, str, date):  # not times: PyIceberg takes no zones in an expression
+            return And(GreaterThanOrEqual(term=column, value=low), LessThanOrEqual(term=column, value=high))
+        return AlwaysTrue()
+
+    def _is_deletion(self, schema: "Schema") -> str:
+        if self.key.deleted is None:
+            return "false"
+        flag = identifier(self.key.deleted)
+        if schema.find_type(self.key.deleted) == BooleanType():
+            return f"coalesce({flag}, false)"
+        return f"({flag} is not null)"
+
+    def _refuse_unknown_columns(self, present: Sequence[str]) -> None:
+        wanted = [*self.key.columns, self.key.cursor, self.key.deleted]
+        if absent := [name for name in wanted if name is not None and name not in present]:
+            raise StorageError(f"{self.spec.name}: the rows have no column {', '.join(absent)} to merge by.")
+
+
+@contextmanager
+def _temporary(connection: "DuckDBPyConnection") -> Iterator[str]:
+    """The name of a temporary table that is gone afterwards."""
+    name = identifier(f"merge_{uuid.uuid4().hex}")
+    try:
+        yield name
+    finally:
+        connection.execute(f"drop table if exists {name}")
