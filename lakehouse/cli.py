@@ -1,6 +1,5 @@
 """The command line. Each command imports what it needs when it runs, so that help is immediate."""
 
-import shutil
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -8,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from lakehouse.settings import Settings
-
-SHOWN_ROWS = 100
-FULL_WIDTH = 100_000  # characters: in a pipe no column is left out
 
 
 class _Group(click.Group):
@@ -28,7 +22,9 @@ class _Group(click.Group):
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
-            click.echo(f"Error: {_message(error)}", err=True)
+            from lakehouse.terminal import message
+
+            click.echo(f"Error: {message(error)}", err=True)
             ctx.exit(getattr(error, "exit_code", 1))
 
 
@@ -67,12 +63,13 @@ def query(sql: str, form: str, as_of: datetime | None) -> None:
     from lakehouse import formats
     from lakehouse.query import ANSWER, open_query
     from lakehouse.query_errors import QueryError, plain
+    from lakehouse.terminal import show
 
     moment = as_of.replace(tzinfo=UTC) if as_of else None
     connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql, moment)
     try:
         if form == "table":
-            _show(connection)
+            show(connection)
         elif form == "csv":
             sys.stdout.writelines(formats.csv_lines(connection, ANSWER))
         else:
@@ -96,12 +93,13 @@ def history(table: str, form: str) -> None:
     import json
 
     from lakehouse.table_history import HISTORY_HEADER, history_cells, read_table_history
+    from lakehouse.terminal import echo_columns
 
     entries = read_table_history(_settings(), table)
     if form == "json":
         click.echo(json.dumps([vars(entry) for entry in entries], default=str, indent=2))
     else:
-        _echo_columns([HISTORY_HEADER, *map(history_cells, entries)])
+        echo_columns([HISTORY_HEADER, *map(history_cells, entries)])
 
 
 @main.command()
@@ -112,62 +110,44 @@ def tables(form: str) -> None:
 
     from lakehouse.overview import read_overviews
     from lakehouse.query_errors import NO_TABLES, QueryError
+    from lakehouse.terminal import echo_columns
 
     overviews, failures = read_overviews(_settings())
     rows = [overview.cells() for overview in overviews]
     if form == "json":
         click.echo(json.dumps([vars(overview) for overview in overviews], default=str, indent=2))
     elif rows:
-        _echo_columns([("name", "rows", "partitions", "size", "snapshots", "last written (UTC)"), *rows])
+        echo_columns([("name", "rows", "partitions", "size", "snapshots", "last written (UTC)"), *rows])
     elif not failures:
         click.echo(NO_TABLES)
     if failures:
         raise QueryError("\n".join(failures))
 
 
-def _echo_columns(rows: list[tuple[str, ...]]) -> None:
-    """Print cells in columns: the first one to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *rest in rows:
-        cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
-        click.echo("  ".join((name.ljust(widths[0]), *cells)).rstrip())
+@main.command()
+@click.argument("table", required=False)
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+def maintain(table: str | None, dry_run: bool) -> None:
+    """Remove old files that no snapshot of TABLE (or of any table) names, and what killed runs left.
 
+    Snapshots beyond the newest LAKEHOUSE_KEEP_SNAPSHOTS are dropped by each write; this removes their files,
+    once they are LAKEHOUSE_MAINTAIN_AFTER_HOURS old.
+    """
+    from lakehouse.maintain import maintain as run
+    from lakehouse.overview import size
+    from lakehouse.terminal import echo_columns
 
-def _show(connection: "DuckDBPyConnection") -> None:
-    """Print the first rows as a box."""
-    from lakehouse.query import ANSWER, EXPLAINED
-
-    # Kept aside, so that the rows are computed once.
-    connection.execute(f"create temp table shown as from {ANSWER} limit {SHOWN_ROWS + 1}")
-    shown = connection.table("shown")
-    if shown.columns == EXPLAINED:
-        for _, plan in shown.fetchall():
-            click.echo(plan)
-        return
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else FULL_WIDTH
-    shown.limit(SHOWN_ROWS).show(max_width=width, max_rows=SHOWN_ROWS)
-    if len(shown) > SHOWN_ROWS:
-        click.echo(f"There are more than these {SHOWN_ROWS} rows: `--format csv` gives all.", err=True)
+    rows = [
+        (removed.what, f"{removed.files:,}", size(removed.size_bytes))
+        for removed in run(_settings(), table, dry_run=dry_run)
+    ]
+    echo_columns([("of", "files to remove" if dry_run else "files removed", "size"), *rows])
 
 
 def _settings() -> "Settings":
     from lakehouse.settings import Settings
 
     return Settings()
-
-
-def _message(error: Exception) -> str:
-    """What to tell the user: the error's own words where they were written for one."""
-    from pydantic import ValidationError
-
-    from lakehouse.storage.errors import StorageError
-
-    if isinstance(error, StorageError):
-        return str(error)
-    if isinstance(error, ValidationError):  # of the settings, the only thing validated here
-        return "; ".join(f"LAKEHOUSE_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
-    first_line = (str(error) or "no message").splitlines()[0]
-    return f"{type(error).__name__}: {first_line}. `lakehouse --debug …` shows where."
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Overview:
         """The line of it that a person reads."""
         partitions = "-" if self.partitions is None else f"{self.partitions:,}"
         written = (self.last_written or "never").replace("T", " ").removesuffix("Z")
-        return self.name, f"{self.rows:,}", partitions, _size(self.size_bytes), f"{self.snapshots:,}", written
+        return self.name, f"{self.rows:,}", partitions, size(self.size_bytes), f"{self.snapshots:,}", written
 
 
 def read_overviews(settings: "Settings") -> tuple[list[Overview], list[str]]:
@@ -77,9 +77,10 @@ def _total(snapshot: "Snapshot", key: str) -> int:
     return int(snapshot.summary.get(key) or 0) if snapshot.summary else 0
 
 
-def _size(size: float) -> str:
+def size(count: float) -> str:
+    """Bytes as a person reads them."""
     for unit in ("B", "kB", "MB", "GB"):
-        if size < KILO:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= KILO
-    return f"{size:.1f} TB"
+        if count < KILO:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= KILO
+    return f"{count:.1f} TB"

@@ -40,6 +40,16 @@ class Settings(BaseSettings):
         ge=1,
         description="How many partitions of a range one commit holds at most.",
     )
+    keep_snapshots: int = Field(
+        100,
+        ge=1,
+        description="How many snapshots a table keeps, for `--as-of` and rollback.",
+    )
+    maintain_after_hours: int = Field(
+        24,
+        ge=1,
+        description="How old a file that no snapshot names must be before maintenance removes it.",
+    )
     today: date | None = Field(None, description="Holds the clock still, to live through past data.")
 
     @cached_property

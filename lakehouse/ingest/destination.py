@@ -47,6 +47,7 @@ class LoadPlan:
     catalog: "Catalog"
     connection: duckdb.DuckDBPyConnection
     run_id: str
+    keep_snapshots: int
     extracted: dict[date | None, int] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
 
@@ -81,7 +82,7 @@ class IcebergJob(IcebergLoadFilesystemJob):
 def commit(plan: LoadPlan, rows: LandedRows, load_id: str) -> WriteResult:
     """Write a load's rows to the Bronze table by its strategy, as one commit."""
     source = plan.source
-    spec = TableSpec(source.name, source.partition_by, source.sort_by)
+    spec = TableSpec(source.name, source.partition_by, source.sort_by, plan.keep_snapshots)
     summary = {RUN_ID: plan.run_id, LOAD_ID: load_id}
     audit = partial(reconcile, plan.extracted)
     if source.partition_by is not None:

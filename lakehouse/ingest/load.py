@@ -66,7 +66,8 @@ def load(
         raise LoadError(f"{source.name} is loaded {'as a whole' if partitions else 'by partition'}.")
     folder = settings.dlt_dir / "runs" / f"{source.table}-{uuid.uuid4()}"
     folder.mkdir(parents=True)
-    plan = LoadPlan(source, open_catalog(settings), duckdb_session.connect(settings), run_id)
+    connection = duckdb_session.connect(settings)
+    plan = LoadPlan(source, open_catalog(settings), connection, run_id, settings.keep_snapshots)
     failures: dict[date, str] = {}
     try:
         load_id = _run_pipeline(plan, settings, partitions, folder, failures)

@@ -22,6 +22,7 @@ from tenacity import (
 from lakehouse.storage.errors import CommitConflictError
 from lakehouse.storage.merge import Merger
 from lakehouse.storage.partitioning import files_of
+from lakehouse.storage.producer import add_snapshot, drop_old_snapshots
 from lakehouse.storage.staged_write import StagedWrite, Stager
 from lakehouse.storage.staging import discard, to_data_files
 from lakehouse.storage.tables import TableSpec, begin, load_table
@@ -131,14 +132,8 @@ class Write:
             removed = files_of(table, self._removes(staged), self.spec)
         added = to_data_files(transaction._table.io, transaction.table_metadata, staged.files)
         if added or removed or _changes_columns(table, transaction):
-            with transaction.update_snapshot(
-                snapshot_properties=self._summary(staged)
-            ).overwrite() as producer:
-                for data_file in added:
-                    producer.append_data_file(data_file)
-                for data_file in removed:
-                    producer.delete_data_file(data_file)
-            self.snapshot_id = producer.snapshot_id
+            self.snapshot_id = add_snapshot(transaction, added, removed, self._summary(staged))
+            drop_old_snapshots(transaction, self.spec.keep_snapshots)
         return Committed(staged, transaction.commit_transaction(), self.snapshot_id or current)
 
     def _removes(self, staged: StagedWrite) -> BooleanExpression:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
+from pyiceberg.table import Transaction
 from pyiceberg.transforms import IdentityTransform
 
 from lakehouse.storage.partitioning import refuse_bad_partitioning
@@ -13,7 +14,11 @@ from lakehouse.storage.partitioning import refuse_bad_partitioning
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.schema import Schema
-    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table import Table
+    from pyiceberg.table.metadata import TableMetadata
+
+# A table's metadata names every snapshot, and each commit writes it anew.
+KEEP_SNAPSHOTS = 100
 
 DEFAULT_PROPERTIES = {
     "format-version": "2",
@@ -35,11 +40,29 @@ class TableSpec:
         name: `layer.table`, for example `silver.flights`.
         partition_by: a date column; each of its values is one partition.
         sort_by: columns that the rows of a file are sorted by, for readers to skip row groups.
+        keep_snapshots: how many snapshots its history has at most.
     """
 
     name: str
     partition_by: str | None = None
     sort_by: tuple[str, ...] = ()
+    keep_snapshots: int = KEEP_SNAPSHOTS
+
+
+class _QuickTransaction(Transaction):
+    """A transaction that works out its metadata once after each change, not at each look.
+
+    PyIceberg copies the whole metadata, with every snapshot, dozens of times in a commit.
+    """
+
+    _seen: "tuple[object, TableMetadata] | None" = None
+
+    @property
+    def table_metadata(self) -> "TableMetadata":
+        """The table's metadata as the changes so far make it."""
+        if self._seen is None or self._seen[0] is not self._updates:
+            self._seen = (self._updates, super().table_metadata)
+        return self._seen[1]
 
 
 def load_table(catalog: "Catalog", name: str) -> "Table | None":
@@ -64,7 +87,7 @@ def begin(catalog: "Catalog", spec: TableSpec, incoming: "Schema") -> tuple["Tab
         # Retries are the writer's, for the rows may have to be staged anew; PyIceberg's own retry
         # would commit files with the columns of an older schema. (This changes no stored property.)
         table.metadata.properties["commit.retry.num-retries"] = "0"
-        return table, table.transaction()
+        return table, _QuickTransaction(table)
     _ensure_namespace(catalog, spec.name.split(".")[0])
     partitioning = UNPARTITIONED_PARTITION_SPEC
     if spec.partition_by:

@@ -82,7 +82,7 @@ class Plugin(BasePlugin):
         """
         model: dict[str, Any] = target_config.config
         name = f"{target_config.relation.schema}.{target_config.relation.identifier}"
-        spec = TableSpec(name, model["partition_by"], tuple(model["sort_by"]))
+        spec = TableSpec(name, model["partition_by"], tuple(model["sort_by"]), self.settings.keep_snapshots)
         with closing(self.connection.cursor()) as cursor:
             duckdb_session.set_time_zone(cursor)
             rows = _ModelRows(cursor, model["sql"], model["partition_grain"])

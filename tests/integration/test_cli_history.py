@@ -1,6 +1,7 @@
 """`lakehouse history` and `lakehouse query --as-of`: what a table was before."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -88,3 +89,28 @@ def test_an_unknown_table_names_those_that_exist(lake: list[int]) -> None:
     result = cli("history", "gold.sale")
     assert result.exit_code == 1
     assert result.stderr == "Error: There is no table gold.sale. Tables: gold.sales.\n"
+
+
+def test_maintain_removes_what_no_snapshot_names_and_says_how_much(
+    lake: list[int], settings: Settings
+) -> None:
+    folder = settings.warehouse_dir / "gold" / "sales" / "data"
+    leftover = folder / "killed" / "data_0.parquet"
+    leftover.parent.mkdir()
+    leftover.write_bytes(b"x" * 2000)
+    run = settings.dlt_dir / "runs" / "killed"
+    run.mkdir(parents=True)
+    long_ago = (datetime.now(UTC) - timedelta(days=2)).timestamp()
+    for path in (leftover, run):
+        os.utime(path, (long_ago, long_ago))
+    kept = set(folder.rglob("*.parquet")) - {leftover}
+
+    dry = cli("maintain", "gold.sales", "--dry-run").stdout.splitlines()
+    assert dry[1].split() == ["gold.sales", "1", "2.0", "kB"]
+    assert leftover.exists()
+
+    assert cli("maintain").exit_code == 0
+    assert not leftover.exists()
+    assert not run.exists()
+    assert set(folder.rglob("*.parquet")) == kept
+    assert cli("maintain", "gold.sale").stderr == "Error: There is no table gold.sale. Tables: gold.sales.\n"

@@ -1,0 +1,70 @@
+"""`lakehouse maintain`: remove what no one needs any more, table by table and run by run."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakehouse.catalog import metadata_locations, open_catalog
+from lakehouse.query_errors import NO_TABLES, QueryError
+from lakehouse.storage.maintenance import SECONDS_PER_HOUR, find_leftovers, remove, table_folder
+
+if TYPE_CHECKING:
+    from lakehouse.settings import Settings
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was (or, on a dry run, would be) removed of one table or folder."""
+
+    what: str
+    files: int
+    size_bytes: int
+
+
+def maintain(settings: "Settings", table: str | None, *, dry_run: bool) -> list[Removed]:
+    """Remove old files that no snapshot names, and (of all tables) folders that killed runs left.
+
+    Raises:
+        QueryError: there is no such table.
+    """
+    known = metadata_locations(settings)
+    if not known:
+        raise QueryError(NO_TABLES)
+    if table is not None and table.lower() not in known:
+        raise QueryError(
+            f"There is no table {table}. Tables: {', '.join(name for name, _ in known.values())}."
+        )
+    names = [name for key, (name, _) in known.items() if table is None or key == table.lower()]
+    catalog = open_catalog(settings)
+    done = []
+    for name in names:
+        leftovers = find_leftovers(catalog, name, settings.maintain_after_hours)
+        if not dry_run:
+            remove(leftovers, table_folder(catalog, name))
+        done.append(Removed(name, len(leftovers), sum(leftover.size for leftover in leftovers)))
+    if table is None:
+        done += _run_folders(settings, dry_run=dry_run)
+    return done
+
+
+def _run_folders(settings: "Settings", *, dry_run: bool) -> Iterator[Removed]:
+    """The folders of single dlt and dbt runs: a run that ends removes its own, unless dbt failed."""
+    before = time.time() - settings.maintain_after_hours * SECONDS_PER_HOUR
+    for what, parent, pattern in (
+        ("dlt runs", settings.dlt_dir / "runs", "*"),
+        ("dbt runs", settings.dbt_dir / "target", "run-*"),
+    ):
+        folders = [path for path in parent.glob(pattern) if path.is_dir() and path.stat().st_mtime < before]
+        files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files)
+        if not dry_run:
+            _remove_folders(folders)
+        yield Removed(what, len(files), size)
+
+
+def _remove_folders(folders: list[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
