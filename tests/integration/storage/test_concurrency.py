@@ -12,7 +12,8 @@ from store import D1, D2, Store
 
 from lakehouse.settings import Settings
 
-WRITERS = 8
+WRITERS = 32
+LOADS = 2  # each a snapshot, of which a table keeps 100
 START = date(2013, 1, 1)
 together: Any = None
 
@@ -62,7 +63,7 @@ def write_own_column(folder: Path, number: int) -> None:
 
 def append(folder: Path, number: int) -> None:
     store = open_store(folder)
-    for load in range(4):
+    for load in range(LOADS):
         store.append("bronze.t", f"select {number} as x, {load} as y from range(10)", f"{number}-{load}")
 
 
@@ -86,7 +87,7 @@ def test_different_partitions_of_a_table_that_nobody_has_made_yet(pool: Pool, tm
     at_once(pool, write_own_day, tmp_path)
 
     store = Store(Settings(data_dir=tmp_path))
-    assert store.read("bronze.t", "count(*), count(distinct (x, i)), count(distinct d)") == [(400, 400, 8)]
+    assert store.read("bronze.t", "count(*), count(distinct (x, i)), count(distinct d)") == [(50 * WRITERS, 50 * WRITERS, WRITERS)]
     assert store.snapshots("bronze.t") == 2 * WRITERS
     assert store.unreferenced_files() == []
 
@@ -117,7 +118,7 @@ def test_appends_lose_nothing(pool: Pool, tmp_path: Path) -> None:
     at_once(pool, append, tmp_path)
 
     store = Store(Settings(data_dir=tmp_path))
-    rows = WRITERS * 4
+    rows = WRITERS * LOADS
     assert store.read("bronze.t", "count(*), count(distinct (x, y))") == [(rows * 10, rows)]
     assert store.snapshots("bronze.t") == rows
 
