@@ -26,6 +26,7 @@ from lakehouse.storage.producer import add_snapshot, drop_old_snapshots
 from lakehouse.storage.staged_write import StagedWrite, Stager
 from lakehouse.storage.staging import discard, to_data_files
 from lakehouse.storage.tables import TableSpec, begin, load_table
+from lakehouse.storage.time_window import WindowStager
 from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Write:
 
     catalog: "Catalog"
     spec: TableSpec
-    stager: Stager | Merger
+    stager: Stager | Merger | WindowStager
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]

@@ -18,6 +18,7 @@ from lakehouse.storage.schema import become, evolve
 from lakehouse.storage.staged_write import Stager
 from lakehouse.storage.staging import Audit, RowSource
 from lakehouse.storage.tables import TableSpec
+from lakehouse.storage.time_window import TimeWindow, WindowStager
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -94,6 +95,23 @@ def overwrite_partitions(
     if spec.partition_by is None:
         raise StorageError(f"{spec.name} has no partition column: give one, or replace the whole table.")
     stager = Stager(spec, source, sorted(set(partitions)), audit)
+    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
+
+
+def overwrite_window(
+    catalog: "Catalog",
+    spec: TableSpec,
+    source: RowSource,
+    window: TimeWindow,
+    summary: Mapping[str, str] | None = None,
+) -> WriteResult:
+    """Replace the rows of a window of time by the source's, in one commit.
+
+    Raises:
+        PartitionMismatchError: the source gave rows outside the window.
+        StorageError, duckdb.Error: nothing was written.
+    """
+    stager = WindowStager(spec, source, window)
     return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
 
 

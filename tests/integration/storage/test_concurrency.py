@@ -87,7 +87,9 @@ def test_different_partitions_of_a_table_that_nobody_has_made_yet(pool: Pool, tm
     at_once(pool, write_own_day, tmp_path)
 
     store = Store(Settings(data_dir=tmp_path))
-    assert store.read("bronze.t", "count(*), count(distinct (x, i)), count(distinct d)") == [(50 * WRITERS, 50 * WRITERS, WRITERS)]
+    assert store.read("bronze.t", "count(*), count(distinct (x, i)), count(distinct d)") == [
+        (50 * WRITERS, 50 * WRITERS, WRITERS)
+    ]
     assert store.snapshots("bronze.t") == 2 * WRITERS
     assert store.unreferenced_files() == []
 
