@@ -17,12 +17,14 @@ help:  ## what there is
 
 setup: $(READY)  ## create .venv and install everything, from requirements.lock
 
+# --no-deps: the lock is the whole answer. Left to resolve, pip looks at a release newer than a pin that carries an extra
+# (sqlglot[rs]) and refuses it for want of a hash.
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed and none was found. Try: make PYTHON=/path/to/python3.12"; exit 1; }
 	@$(PYTHON) -c '$(FITS)' || { echo "Python 3.11, 3.12 or 3.13 is needed; $(PYTHON) is another version."; exit 1; }
 	@echo "Installing into $(VENV) with $(PYTHON); the first time this takes a minute or two."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
