@@ -14,7 +14,9 @@ from lakehouse.settings import Settings
 def extract(extraction: Extraction) -> Iterator[Any]:
     """Read the file of one day."""
     file = extraction.settings.source_dir / "flights" / f"{extraction.partition}.csv"
-    yield read_csv(extraction, file, null_value="NA", computed={"flight_date": "make_date(year, month, day)"})
+    yield from read_csv(
+        extraction, file, null_value="NA", computed={"flight_date": "make_date(year, month, day)"}
+    )
 
 
 FLIGHTS = BronzeSource(

@@ -1,18 +1,19 @@
 """CSV files to Parquet, read strictly: a file that is not what was declared is refused by name.
 
-DuckDB reads and writes; dlt imports the Parquet file as it is.
+DuckDB reads and writes; dlt imports the Parquet files as they are.
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_reading import CsvReading
 from lakehouse.ingest.errors import SourceError
+from lakehouse.ingest.landing import hand_over, land
 from lakehouse.ingest.source import Extraction
-from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.staging import StagedFile
 
 
 def read_csv(
@@ -21,7 +22,7 @@ def read_csv(
     *,
     null_value: str = "",
     computed: Mapping[str, str] | None = None,
-) -> Any:
+) -> Iterator[Any]:
     """Read one file and hand it to dlt as Parquet with the declared types.
 
     Args:
@@ -33,8 +34,6 @@ def read_csv(
         SourceError: the file is missing, empty, lacks a column, holds a value that is not of
             its column's type, or a row of another partition.
     """
-    import dlt
-
     source = extraction.source
     shown = (
         file.relative_to(extraction.settings.source_dir)
@@ -42,21 +41,16 @@ def read_csv(
         else file
     )
     computed = dict(computed or {})
-    read = CsvReading(extraction.connection, file, shown, null_value)
     types = _file_types(_read_header(file), source.columns, set(computed), shown)
-    target = extraction.folder / f"{file.stem}.parquet"
-    columns = [identifier(name) for name in types]
-    columns += [f"{expression} as {identifier(name)}" for name, expression in computed.items()]
-    columns.append(f"{literal(shown)} as _source_file")
-    rows = read.copy(columns, types, target)
-    read.refuse_fractions(types)
-    if rows == 0:
+    reading = CsvReading(extraction.connection, file, shown, null_value, types)
+    files = reading.land(lambda query: land(extraction, query), computed)
+    if not files:
         raise SourceError(
             f"{shown} has a header but no rows. If the day is rightly empty, leave the file out."
         )
-    _refuse_strays(extraction, target, shown)
-    hints = dlt.mark.make_hints(columns=[column.dlt_hint() for column in source.columns])
-    return dlt.mark.with_file_import(str(target), "parquet", rows, hints)
+    _refuse_strays(extraction, files, shown)
+    undeclared = [Column(name, "varchar") for name in types if name not in source.column_names]
+    yield from hand_over(extraction, files, undeclared)
 
 
 def _read_header(file: Path) -> list[str]:
@@ -92,17 +86,13 @@ def _file_types(
     return {name: wanted.get(name, "varchar") for name in header}
 
 
-def _refuse_strays(extraction: Extraction, parquet: Path, file: Path) -> None:
+def _refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Path) -> None:
     """A row of another day would be counted there too, or overwrite what that day had."""
-    column = extraction.source.partition_by
-    if column is None or extraction.partition is None:
+    if extraction.partition is None:
         return
-    strays = extraction.connection.execute(
-        f"select count(*), any_value({identifier(column)}) from read_parquet({literal(parquet)})"
-        f" where {identifier(column)} is distinct from {literal(extraction.partition)}::date"
-    ).fetchall()[0]
-    if strays[0]:
-        where = strays[1] or "a missing date"
+    strays = [landed for landed in files if landed.partition != extraction.partition]
+    if strays:
         raise SourceError(
-            f"{file} holds {strays[0]} rows that are not of {extraction.partition} but of {where}."
+            f"{shown} holds {sum(landed.rows for landed in strays)} rows that are not of "
+            f"{extraction.partition} but of {min(str(landed.partition) for landed in strays)}."
         )

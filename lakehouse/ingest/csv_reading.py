@@ -1,13 +1,19 @@
-"""DuckDB reading one CSV file: what it would skip or round is refused instead."""
+"""DuckDB reading one CSV file: what it would skip or round is refused instead.
 
-from collections.abc import Mapping
+The file is read once, whole numbers as types that show a fraction. Only where something is wrong
+is it read again as declared, to say at which line.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehouse.ingest.columns import WHOLE_NUMBERS
 from lakehouse.ingest.errors import SourceError
+from lakehouse.storage.errors import StorageError
 from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.staging import StagedFile, discard
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -16,6 +22,8 @@ if TYPE_CHECKING:
 SHOWN_REJECTS = 3
 REJECTS_LIMIT = 100
 SHOWN_TEXT = 200  # characters of a line
+# Types that hold every value of a whole number's, and 1.5 besides.
+EXACT = {"integer": "double", "bigint": "decimal(38, 18)"}
 
 
 @dataclass(frozen=True)
@@ -25,44 +33,74 @@ class CsvReading:
     Args:
         shown: how messages name the file.
         null_value: how the file writes a missing value.
+        types: the SQL type of each of its columns, in its order.
     """
 
     connection: "DuckDBPyConnection"
     file: Path
     shown: Path
     null_value: str
+    types: Mapping[str, str]
 
-    def copy(self, columns: list[str], types: Mapping[str, str], target: Path) -> int:
-        """Write the file's rows as Parquet and return their number; refuse lines that cannot be read."""
+    def land(self, land: Callable[[str], list[StagedFile]], computed: Mapping[str, str]) -> list[StagedFile]:
+        """Let `land` write the query of the file's rows, with its name and the computed columns.
+
+        Raises:
+            SourceError: the file is not what was declared; nothing stays written.
+        """
         import duckdb
 
         self._forget_rejects()  # a file that failed before may have left some
-        query = f"select {', '.join(columns)} from {self._reader(types)}"
         try:
-            rows = self.connection.execute(
-                f"copy ({query}) to {literal(target)} (format parquet, compression zstd)"
-            ).fetchall()[0][0]
-        except duckdb.Error as error:
+            files = land(self._query(computed))
+        except (StorageError, duckdb.Error) as error:
+            self._refuse_bad_values()
             reason = str(error).splitlines()[0]
+            if isinstance(error, StorageError):
+                raise SourceError(f"{self.shown}: {reason}") from error
             raise SourceError(
                 f"{self.shown} could not be read: {reason} Look at its line ends, its quotes and the values "
                 "of the columns that others are computed from."
             ) from error
-        self._refuse_rejects()
-        return int(rows)
+        if self._rejects("select 1 from reject_errors limit 1"):
+            discard(files)
+            self._refuse_bad_values()
+            raise SourceError(f"{self.shown} has lines that cannot be read.")
+        return files
 
-    def refuse_fractions(self, types: Mapping[str, str]) -> None:
-        """Refuse 1.5 where a whole number was declared: DuckDB would round it."""
-        whole = [identifier(name) for name, kind in types.items() if kind in WHOLE_NUMBERS]
+    def _query(self, computed: Mapping[str, str]) -> str:
+        exact = {name: EXACT.get(kind, kind) for name, kind in self.types.items()}
+        columns = [_whole(name, kind) for name, kind in self.types.items()]
+        added = [f"{expression} as {identifier(name)}" for name, expression in computed.items()]
+        added.append(f"{literal(self.shown)} as _source_file")
+        lines = f"select {', '.join(columns)} from {self._reader(exact)}"
+        return f"select *, {', '.join(added)} from ({lines}) as lines"
+
+    def _refuse_bad_values(self) -> None:
+        """Read the file again, as it was declared, to say where it is something else."""
+        import duckdb
+
+        self._forget_rejects()
+        every = ", ".join(f"count({identifier(name)})" for name in self.types)  # lest one is not looked at
+        try:
+            self.connection.execute(f"select {every} from {self._reader(self.types)}").fetchall()
+        except duckdb.Error:
+            return  # no single line is to blame: the error that led here says more
+        self._refuse_rejects()
+        self._refuse_fractions()
+
+    def _refuse_fractions(self) -> None:
+        """Refuse 1.5 where a whole number was declared."""
+        whole = [identifier(name) for name, kind in self.types.items() if kind in WHOLE_NUMBERS]
         if not whole:
             return
         listed = ", ".join(whole)
-        texts = self._reader(dict.fromkeys(types, "varchar"))
+        texts = self._reader(dict.fromkeys(self.types, "varchar"))
         fraction = self.connection.execute(
             f"with texts as (select row_number() over () as row, {listed} from {texts}),"
             f" suspects as (select * from texts where regexp_matches(concat_ws(' ', {listed}), '[.eE]'))"
             f" select row, name, value from (unpivot suspects on {listed})"
-            " where try_cast(value as double) <> try_cast(value as bigint) order by row limit 1"
+            " where try_cast(value as decimal(38, 18)) % 1 <> 0 order by row limit 1"
         ).fetchone()
         self._forget_rejects()
         if fraction:
@@ -85,11 +123,11 @@ class CsvReading:
 
     def _refuse_rejects(self) -> None:
         """Fail with the lines DuckDB could not read."""
-        rejects = self.connection.execute(
+        rejects = self._rejects(
             "select line, any_value(column_name), any_value(error_type), any_value(error_message),"
             " any_value(csv_line) from reject_errors"
             " group by line, if(error_type = 'CAST', column_name, '') order by line"
-        ).fetchall()
+        )
         if not rejects:
             return
         lines = [
@@ -101,3 +139,15 @@ class CsvReading:
         others = f"{'at least ' if len(rejects) >= REJECTS_LIMIT else ''}{len(rejects) - SHOWN_REJECTS}"
         more = f" (and {others} more)" if len(rejects) > SHOWN_REJECTS else ""
         raise SourceError(f"{self.shown} is not what was declared: {'; '.join(lines)}{more}.")
+
+    def _rejects(self, query: str) -> list[tuple[Any, ...]]:
+        """What a query finds of the lines that the last reading left out."""
+        return self.connection.execute(query).fetchall()
+
+
+def _whole(name: str, kind: str) -> str:
+    """A column with its declared type, of which a fraction is an error."""
+    column = identifier(name)
+    if kind not in EXACT:
+        return column
+    return f"if({column} % 1 <> 0, error('fraction'), cast({column} as {kind})) as {column}"

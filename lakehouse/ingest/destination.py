@@ -20,13 +20,12 @@ from dlt.destinations.impl.filesystem.factory import filesystem
 from dlt.destinations.impl.filesystem.filesystem import FilesystemClient, IcebergLoadFilesystemJob
 
 from lakehouse.ingest.errors import SourceError
-from lakehouse.ingest.landed import LandedRows
+from lakehouse.ingest.landed import LandedRows, relation_of
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.storage import write
 from lakehouse.storage.commit import LOAD_ID, RUN_ID
 from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.staging import StagedFile
-from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class LoadPlan:
     Args:
         extracted: rows taken from the source, by partition (None: a table without partitions);
             complete before the load step starts. A partition that failed to extract is not in it.
+        loaded_at: the time that the load's rows give.
         results: filled by the load, by table.
     """
 
@@ -48,6 +48,7 @@ class LoadPlan:
     connection: duckdb.DuckDBPyConnection
     run_id: str
     keep_snapshots: int
+    loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     extracted: dict[date | None, int] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
 
@@ -65,34 +66,34 @@ class IcebergJob(IcebergLoadFilesystemJob):
             return  # no partition could be read: dlt still brings its empty file
         rows = LandedRows(
             plan.connection.cursor(),
-            self.file_paths,
+            relation_of(self.file_paths),
             plan.source,
             self._load_id,
-            datetime.now(UTC),
+            plan.loaded_at,
             self._schema.naming.normalize_identifier,
         )
         rows.connection.execute("set TimeZone = 'UTC'")
         try:
-            plan.results[table] = commit(plan, rows, self._load_id)
+            plan.results[table] = commit(plan, rows, self.file_paths)
         except (StorageError, duckdb.Error) as error:
             # Terminal: the same files would fail the same way at each of dlt's retries.
             raise DestinationTerminalException(reason(error)) from error
 
 
-def commit(plan: LoadPlan, rows: LandedRows, load_id: str) -> WriteResult:
-    """Write a load's rows to the Bronze table by its strategy, as one commit."""
+def commit(plan: LoadPlan, rows: LandedRows, files: Sequence[str]) -> WriteResult:
+    """Write a load's rows, and its files if they fit, to the Bronze table by its strategy, as one commit."""
     source = plan.source
-    spec = TableSpec(source.name, source.partition_by, source.sort_by, plan.keep_snapshots)
-    summary = {RUN_ID: plan.run_id, LOAD_ID: load_id}
+    spec = source.spec(plan.keep_snapshots)
+    summary = {RUN_ID: plan.run_id, LOAD_ID: rows.load_id}
     audit = partial(reconcile, plan.extracted)
     if source.partition_by is not None:
         partitions = [partition for partition in plan.extracted if partition is not None]
-        return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit)
+        return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit, files)
     if source.key is not None:
-        return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=load_id)
+        return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=rows.load_id)
     if source.write_disposition == "append":
-        return write.append(plan.catalog, spec, rows, load_id, audit)
-    return write.replace(plan.catalog, spec, rows, summary, audit)
+        return write.append(plan.catalog, spec, rows, rows.load_id, audit, files)
+    return write.replace(plan.catalog, spec, rows, summary, audit, files)
 
 
 def reconcile(extracted: Mapping[date | None, int], files: Sequence[StagedFile]) -> dict[date | None, str]:

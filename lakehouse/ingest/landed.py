@@ -1,4 +1,4 @@
-"""The rows of a load's files as the Bronze table gets them."""
+"""The rows of a load as the Bronze table gets them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,15 @@ FRACTIONAL = ("varchar", "float", "double", "decimal")
 
 @dataclass(frozen=True)
 class LandedRows:
-    """A load's files with the declared columns, those the source has beside, and those of every load.
+    """A relation with the declared columns, those the source has beside, and those of every load.
 
     Args:
+        relation: what SQL can select from.
         normalize: what dlt makes of a column's name; the contract's name is the one that stays.
     """
 
     connection: "DuckDBPyConnection"
-    files: Sequence[str]
+    relation: str
     source: BronzeSource
     load_id: str
     loaded_at: datetime
@@ -37,20 +38,19 @@ class LandedRows:
 
     def query(self, partitions: Sequence[date] | None) -> str:
         """The SQL of these partitions' rows, or of all rows."""
-        landed = f"read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
-        present = describe(self.connection, f"select * from {landed}")
+        present = describe(self.connection, f"select * from {self.relation}")
         landed_as = {column: self._landed_as(column.name, present) for column in self.source.columns}
         known = {*landed_as.values(), *DLT_COLUMNS, *(column.name for column in LOAD_COLUMNS)}
         known |= {variant for name in landed_as.values() for variant in _variants(name, present)}
         columns = [_cast(column, name, present) for column, name in landed_as.items()]
-        columns += [identifier(name) for name in present if name not in known]
         origin = "_source_file" if "_source_file" in present else literal(self.source.origin)
         columns += [
             f"{literal(self.load_id)} as _load_id",
             f"{origin} as _source_file",
             f"{literal(self.loaded_at.isoformat())}::timestamptz as _loaded_at",
         ]
-        query = f"select {', '.join(columns)} from {landed}"
+        columns += [identifier(name) for name in present if name not in known]
+        query = f"select {', '.join(columns)} from {self.relation}"
         if partitions is None:
             return query
         wanted = ", ".join(f"{literal(partition)}::date" for partition in partitions)
@@ -60,6 +60,11 @@ class LandedRows:
 
     def _landed_as(self, name: str, present: Mapping[str, "DuckDBPyType"]) -> str:
         return name if name in present else self.normalize(name)
+
+
+def relation_of(files: Sequence[str]) -> str:
+    """The rows of a load's Parquet files, of which some may lack a column."""
+    return f"read_parquet([{', '.join(map(literal, files))}], union_by_name = true)"
 
 
 def _variants(name: str, present: Iterable[str]) -> list[str]:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakehouse.catalog import open_catalog
+from lakehouse.ingest.columns import Column
+from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.storage import duckdb_session
@@ -92,7 +94,6 @@ def _run_pipeline(
 ) -> str | None:
     """Extract, normalize and load with dlt; returns the load id."""
     from lakehouse.ingest.destination import destination
-    from lakehouse.ingest.dlt_runtime import import_dlt
 
     dlt = import_dlt()
     source = plan.source
@@ -122,11 +123,24 @@ def _extract(
     failures: dict[date, str],
 ) -> Iterator[Any]:
     """Yield every partition's items; one that cannot be read is noted and left out."""
+    load_id = import_dlt().current.load_package_state()["load_id"]
+    prestager = plan.source.prestager(plan.catalog, plan.keep_snapshots)
+    told: set[tuple[Column, ...]] = set()
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
         workspace = folder / "files" / str(partition)
         workspace.mkdir(parents=True)
-        extraction = Extraction(partition, plan.source, settings, plan.connection, workspace)
+        extraction = Extraction(
+            partition,
+            plan.source,
+            settings,
+            plan.connection,
+            workspace,
+            prestager,
+            load_id,
+            plan.loaded_at,
+            told,
+        )
         rows = 0
         try:
             for item in plan.source.extract(extraction):

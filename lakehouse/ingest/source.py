@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakehouse.ingest.columns import Column
 from lakehouse.storage.merge import MergeKey
+from lakehouse.storage.prestaged import Prestager
+from lakehouse.storage.schema import become, evolve
+from lakehouse.storage.tables import TableSpec
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from pyiceberg.catalog import Catalog
 
     from lakehouse.settings import Settings
 
@@ -32,6 +36,10 @@ class Extraction:
         settings: the settings.
         connection: a DuckDB connection.
         folder: an empty folder for files that are handed to dlt.
+        prestager: writes files that the load's commit can take as they are.
+        load_id: dlt's id of the load.
+        loaded_at: the time that its rows will give.
+        told: the column lists that dlt has been told.
     """
 
     partition: date | None
@@ -39,6 +47,10 @@ class Extraction:
     settings: "Settings"
     connection: "DuckDBPyConnection"
     folder: Path
+    prestager: Prestager
+    load_id: str
+    loaded_at: datetime
+    told: set[tuple[Column, ...]]
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ class BronzeSource:
     sort_by: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        names = [column.name for column in self.columns]
+        names = self.column_names
         if self.partition_by is not None and self.partition_by not in names:
             raise ValueError(
                 f"{self.name}: the partition column {self.partition_by} is not a declared column."
@@ -88,3 +100,17 @@ class BronzeSource:
     def name(self) -> str:
         """`bronze.<table>`."""
         return f"bronze.{self.table}"
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the declared columns."""
+        return [column.name for column in self.columns]
+
+    def spec(self, keep_snapshots: int) -> TableSpec:
+        """The table to write."""
+        return TableSpec(self.name, self.partition_by, self.sort_by, keep_snapshots)
+
+    def prestager(self, catalog: "Catalog", keep_snapshots: int) -> Prestager:
+        """Writes files for the table ahead of a load's commit."""
+        replaces_all = self.partition_by is None and self.write_disposition == "replace"
+        return Prestager(catalog, self.spec(keep_snapshots), become if replaces_all else evolve)

@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from lakehouse.storage.errors import PartitionMismatchError, StorageError, reason
+from lakehouse.storage.prestaged import adopt
 from lakehouse.storage.staging import (
     Audit,
     RowSource,
@@ -62,12 +63,14 @@ class Stager:
     Args:
         partitions: what is to be written; None for the whole table.
         audit: judges the staged rows before anything is published.
+        prestaged: files that hold the source's rows and may be taken as they are.
     """
 
     spec: TableSpec
     source: RowSource
     partitions: Sequence[date] | None
     audit: Audit | None
+    prestaged: Sequence[str] = ()
     follows_base: bool = False
 
     def stage(
@@ -81,6 +84,9 @@ class Stager:
         """
         import duckdb
 
+        adopted = adopt(self.prestaged, self.spec, schema, location, self.partitions)
+        if adopted is not None:
+            return self._audited(adopted, {})
         try:
             files = self._stage_rows(self.partitions, schema, location, present)
             failures: dict[date, str] = {}

@@ -74,8 +74,12 @@ def stage(
     *,
     partition_by: str | None = None,
     sort_by: Sequence[str] = (),
+    metadata: Mapping[str, str] | None = None,
 ) -> list[StagedFile]:
     """Write a query's rows as data files below a table's location.
+
+    Args:
+        metadata: what each file is to say in its footer.
 
     Raises:
         duckdb.Error: the query failed; what it had written is removed.
@@ -83,6 +87,9 @@ def stage(
     """
     folder = Path(location) / "data" / str(uuid.uuid4())
     options = ["format parquet", "compression zstd", f"field_ids {field_ids(schema)}", "return_stats"]
+    if metadata:
+        pairs = ", ".join(f"{identifier(key)}: {literal(value)}" for key, value in metadata.items())
+        options.append(f"kv_metadata {{{pairs}}}")
     if sort_by:
         query += "\norder by " + ", ".join(identifier(name) for name in (partition_by, *sort_by) if name)
     folder.parent.mkdir(parents=True, exist_ok=True)

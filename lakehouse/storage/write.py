@@ -1,7 +1,8 @@
 """Writing a table: each call is one commit, seen whole or not at all.
 
 They differ in which of the table's rows the commit takes out. All stage first and commit
-last; done twice, each leaves the same table.
+last; done twice, each leaves the same table. Files that were prestaged hold the source's rows:
+they spare the staging if they still fit the table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,25 +54,31 @@ def replace(
     source: RowSource,
     summary: Mapping[str, str] | None = None,
     audit: Audit | None = None,
+    prestaged: Sequence[str] = (),
 ) -> WriteResult:
     """Replace every row of a table, and its columns, by the source's.
 
     Raises:
         StorageError, duckdb.Error: nothing was written.
     """
-    stager = Stager(spec, source, None, audit)
+    stager = Stager(spec, source, None, audit, prestaged)
     return _result(spec, Write(catalog, spec, stager, become, AlwaysTrue(), summary or {}).run())
 
 
 def append(
-    catalog: "Catalog", spec: TableSpec, source: RowSource, load_id: str, audit: Audit | None = None
+    catalog: "Catalog",
+    spec: TableSpec,
+    source: RowSource,
+    load_id: str,
+    audit: Audit | None = None,
+    prestaged: Sequence[str] = (),
 ) -> WriteResult:
     """Add the source's rows; a load id that the table already holds adds nothing.
 
     Raises:
         StorageError, duckdb.Error: nothing was written.
     """
-    stager = Stager(spec, source, None, audit)
+    stager = Stager(spec, source, None, audit, prestaged)
     summary = {LOAD_ID: load_id}
     return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary, once=load_id).run())
 
@@ -83,6 +90,7 @@ def overwrite_partitions(
     partitions: Sequence[date],
     summary: Mapping[str, str] | None = None,
     audit: Audit | None = None,
+    prestaged: Sequence[str] = (),
 ) -> WriteResult:
     """Replace exactly these partitions by the source's rows, in one commit.
 
@@ -94,7 +102,7 @@ def overwrite_partitions(
     """
     if spec.partition_by is None:
         raise StorageError(f"{spec.name} has no partition column: give one, or replace the whole table.")
-    stager = Stager(spec, source, sorted(set(partitions)), audit)
+    stager = Stager(spec, source, sorted(set(partitions)), audit, prestaged)
     return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
 
 

@@ -37,7 +37,7 @@ def python_source(
 
 
 def daily_files(extraction: Extraction) -> Iterable[Any]:
-    yield read_csv(
+    yield from read_csv(
         extraction, extraction.settings.source_dir / f"{extraction.partition}.csv", null_value="NA"
     )
 

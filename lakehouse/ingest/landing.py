@@ -1,0 +1,46 @@
+"""Landing: extracted rows become the Parquet files that dlt carries and the table takes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lakehouse.ingest.columns import Column
+from lakehouse.ingest.landed import LandedRows
+from lakehouse.ingest.source import LOAD_COLUMNS, Extraction
+from lakehouse.storage.staging import StagedFile
+
+
+def land(extraction: Extraction, query: str) -> list[StagedFile]:
+    """Write the rows of a query on the extraction's connection, with the columns Bronze adds.
+
+    Raises:
+        StorageError: the table cannot hold the rows.
+        duckdb.Error: the query failed. No file is left in either case.
+    """
+    rows = LandedRows(
+        extraction.connection,
+        f"({query})",
+        extraction.source,
+        extraction.load_id,
+        extraction.loaded_at,
+        normalize=str,
+    )
+    return extraction.prestager.prestage(extraction.connection, rows.query(None), extraction.folder)
+
+
+def hand_over(
+    extraction: Extraction, files: Sequence[StagedFile], undeclared: Sequence[Column]
+) -> Iterator[Any]:
+    """Give landed files to dlt, which links them.
+
+    dlt is told their columns in the files' order, lest it write them anew; once for each set
+    of columns, since it takes its time to hear them.
+    """
+    import dlt
+
+    columns = (*extraction.source.columns, *LOAD_COLUMNS, *undeclared)
+    for file in files:
+        hints = None
+        if columns not in extraction.told:
+            extraction.told.add(columns)
+            hints = dlt.mark.make_hints(columns=[column.dlt_hint() for column in columns])
+        yield dlt.mark.with_file_import(file.path, "parquet", file.rows, hints)
