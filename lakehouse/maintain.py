@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,18 +52,28 @@ def maintain(settings: "Settings", table: str | None, *, dry_run: bool) -> list[
 
 
 def _run_folders(settings: "Settings", *, dry_run: bool) -> Iterator[Removed]:
-    """The folders of single dlt and dbt runs: a run that ends removes its own, unless dbt failed."""
+    """The folders of dlt and dbt runs and DuckDB connections: each ends with its own, unless dbt failed."""
     before = time.time() - settings.maintain_after_hours * SECONDS_PER_HOUR
     for what, parent, pattern in (
         ("dlt runs", settings.dlt_dir / "runs", "*"),
         ("dbt runs", settings.dbt_dir / "target", "run-*"),
+        ("spilled rows", settings.temp_dir, "*-*"),
     ):
-        folders = [path for path in parent.glob(pattern) if path.is_dir() and path.stat().st_mtime < before]
+        folders = [path for path in parent.glob(pattern) if path.is_dir() and _last_change(path) < before]
         files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in files)
         if not dry_run:
             _remove_folders(folders)
         yield Removed(what, len(files), size)
+
+
+def _last_change(folder: Path) -> float:
+    """When anything in a folder was last written; its own time tells only of what is directly in it."""
+    times = [folder.stat().st_mtime]
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            times.append(path.stat().st_mtime)
+    return max(times)
 
 
 def _remove_folders(folders: list[Path]) -> None:

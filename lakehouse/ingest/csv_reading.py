@@ -115,7 +115,7 @@ class CsvReading:
         return (
             f"read_csv({literal(self.file)}, columns = {{{columns}}}, auto_detect = false, header = true,"
             f" delim = ',', quote = '\"', escape = '\"', nullstr = {literal(self.null_value)},"
-            f" store_rejects = true, rejects_limit = {REJECTS_LIMIT})"
+            f" store_rejects = true, rejects_limit = {REJECTS_LIMIT}, hive_partitioning = false)"
         )
 
     def _forget_rejects(self) -> None:

@@ -23,8 +23,9 @@ from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landed import LandedRows, relation_of
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.storage import write
-from lakehouse.storage.commit import LOAD_ID, RUN_ID
+from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.errors import StorageError, reason
+from lakehouse.storage.loads import LOAD_ID
 from lakehouse.storage.staging import StagedFile
 from lakehouse.storage.write import WriteResult
 
@@ -92,7 +93,7 @@ def commit(plan: LoadPlan, rows: LandedRows, files: Sequence[str]) -> WriteResul
     if source.key is not None:
         return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=rows.load_id)
     if source.write_disposition == "append":
-        return write.append(plan.catalog, spec, rows, rows.load_id, audit, files)
+        return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files)
     return write.replace(plan.catalog, spec, rows, summary, audit, files)
 
 

@@ -64,7 +64,9 @@ class LandedRows:
 
 def relation_of(files: Sequence[str]) -> str:
     """The rows of a load's Parquet files, of which some may lack a column."""
-    return f"read_parquet([{', '.join(map(literal, files))}], union_by_name = true)"
+    return (
+        f"read_parquet([{', '.join(map(literal, files))}], union_by_name = true, hive_partitioning = false)"
+    )
 
 
 def _variants(name: str, present: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyiceberg.exceptions import (
@@ -20,6 +21,8 @@ from tenacity import (
 )
 
 from lakehouse.storage.errors import CommitConflictError
+from lakehouse.storage.loads import LOAD_ID, ONCE, STRATEGY, holding
+from lakehouse.storage.maintenance import referred
 from lakehouse.storage.merge import Merger
 from lakehouse.storage.partitioning import files_of
 from lakehouse.storage.producer import add_snapshot, drop_old_snapshots
@@ -42,7 +45,6 @@ LOST_RACES = (CommitFailedException, TableAlreadyExistsError)
 
 # What a snapshot's summary says of the write that made it.
 RUN_ID = "lakehouse.run-id"
-LOAD_ID = "lakehouse.load-id"
 PARTITIONS = "lakehouse.partitions"
 ROWS = "lakehouse.rows"
 
@@ -64,6 +66,7 @@ class Write:
         evolve: how the table's schema follows the rows.
         removes: the rows the write takes out, if it is not by partition.
         summary: what the snapshot says of the write.
+        strategy: what the snapshot says it is.
         once: a load id that the table must not hold already.
     """
 
@@ -73,6 +76,7 @@ class Write:
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]
+    strategy: str
     once: str | None = None
     staged: StagedWrite | None = None
     staged_for: tuple[str, "Schema", int | None] | None = field(default=None)
@@ -111,9 +115,10 @@ class Write:
         source = self.stager.source
         incoming = to_iceberg_schema(describe(source.connection, source.query(self.stager.partitions)))
         table, transaction = begin(self.catalog, self.spec, incoming)
-        if table is not None and self._already_loaded(table):
+        if table is not None and self.once and (held := holding(table.metadata, self.once)) is not None:
             self._discard()
-            return Committed(StagedWrite([], None, {}), table, table.metadata.current_snapshot_id)
+            loaded = StagedWrite([], None, {}, merged=int(held.get(ROWS, 0)))
+            return Committed(loaded, table, table.metadata.current_snapshot_id)
         schema = self.evolve(transaction, incoming, self.spec)
         location = transaction.table_metadata.location
         base = table.metadata.current_snapshot_id if table and self.stager.follows_base else None
@@ -132,7 +137,7 @@ class Write:
         if removed is None:
             removed = files_of(table, self._removes(staged), self.spec)
         added = to_data_files(transaction._table.io, transaction.table_metadata, staged.files)
-        if added or removed or _changes_columns(table, transaction):
+        if added or removed or self.once or _changes_columns(table, transaction):
             self.snapshot_id = add_snapshot(transaction, added, removed, self._summary(staged))
             drop_old_snapshots(transaction, self.spec.keep_snapshots)
         return Committed(staged, transaction.commit_transaction(), self.snapshot_id or current)
@@ -144,27 +149,24 @@ class Write:
 
     def _summary(self, staged: StagedWrite) -> dict[str, str]:
         by_partition = {PARTITIONS: ",".join(map(str, staged.partitions))} if staged.partitions else {}
-        return {**self.summary, ROWS: str(staged.rows), **by_partition}
-
-    def _already_loaded(self, table: "Table") -> bool:
-        return self.once is not None and any(
-            snapshot.summary is not None and snapshot.summary.get(LOAD_ID) == self.once
-            for snapshot in table.metadata.snapshots
-        )
+        once = {LOAD_ID: self.once, ONCE: "true"} if self.once else {}
+        return {**self.summary, STRATEGY: self.strategy, ROWS: str(staged.rows), **by_partition, **once}
 
     def _landed(self) -> bool:
         """Whether the commit is in the catalog although it ended in an error, such as an interruption.
 
-        Its files must stay then, as they must where that cannot be found out.
+        Its files must stay then, as they must where that cannot be found out. Its snapshot may be
+        dropped already and its files be part of later ones.
         """
-        if self.snapshot_id is None:
+        if self.snapshot_id is None or self.staged is None:
             return False
+        staged = {Path(file.path) for file in self.staged.files}
         try:
             table = load_table(self.catalog, self.spec.name)
         except Exception:
             logger.exception("%s: the staged files stay, since the catalog cannot be asked.", self.spec.name)
             return True
-        return table is not None and table.metadata.snapshot_by_id(self.snapshot_id) is not None
+        return table is not None and not staged.isdisjoint(referred(table.metadata, table.io))
 
     def _discard(self) -> None:
         if self.staged is not None:

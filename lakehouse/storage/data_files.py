@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lakehouse.storage.sql import literal
+from lakehouse.storage.scan import iceberg_scan
+from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.types import to_duckdb_name
 
 if TYPE_CHECKING:
@@ -11,22 +12,41 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
+    from pyiceberg.types import NestedField
 
 
-def read_files(files: Sequence["DataFile"], schema: "Schema", columns: Sequence[str] | None = None) -> str:
-    """A DuckDB table function over data files, with the columns and types of the table's schema.
+def read_files(
+    table: "Table", files: Sequence["DataFile"], schema: "Schema", columns: Sequence[str] | None = None
+) -> str:
+    """A DuckDB table expression over data files of a table.
 
     Args:
+        schema: the columns and types to read them with, the table's or what it is about to become.
         columns: which ones, None for all; the column `filename` is there besides.
     """
     fields = [field for field in schema.fields if columns is None or field.name in columns]
+    paths = ", ".join(literal(file.file_path) for file in files)
+    if not all(field.field_type.is_primitive for field in fields):
+        return _scan_files(table, paths, fields)
     mapping = ", ".join(
         f"{field.field_id}: {{name: {literal(field.name)}, type: {literal(to_duckdb_name(field.field_type))},"
         " default_value: null}"
         for field in fields
     )
-    paths = ", ".join(literal(file.file_path) for file in files)
-    return f"read_parquet([{paths}], schema = map {{{mapping}}}, filename = true)"
+    return f"read_parquet([{paths}], schema = map {{{mapping}}}, filename = true, hive_partitioning = false)"
+
+
+def _scan_files(table: "Table", paths: str, fields: Sequence["NestedField"]) -> str:
+    """Through the Iceberg reader, for `read_parquet` takes no field ids of what is inside a column."""
+    names = {field.field_id: field.name for field in table.schema().fields}
+    columns = ", ".join(
+        f"cast({identifier(names[field.field_id]) if field.field_id in names else 'null'}"
+        f" as {to_duckdb_name(field.field_type)}) as {identifier(field.name)}"
+        for field in fields
+    )
+    # Not pinned: that would read it with the columns of its snapshot, which may have been renamed since.
+    source = iceberg_scan(table.metadata_location, None)
+    return f"(select {columns}, filename from {source} where filename in ({paths}))"
 
 
 def files_that_may_hold(table: "Table | None", rows: "BooleanExpression") -> list["DataFile"]:

@@ -1,5 +1,7 @@
 """DuckDB connections with the extensions from their wheels: nothing is downloaded."""
 
+import os
+import uuid
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +45,9 @@ def prepare(connection: "DuckDBPyConnection", settings: "Settings") -> None:
     connection.execute("set autoload_known_extensions = false")
     connection.execute(f"set memory_limit = {literal(settings.duckdb_memory)}")
     connection.execute(f"set threads = {settings.duckdb_threads}")
-    connection.execute(f"set temp_directory = {literal(str(settings.temp_dir))}")
+    # Its own: spill files are named alike in every process, and would be read as one another.
+    spill = settings.temp_dir / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    connection.execute(f"set temp_directory = {literal(str(spill))}")
     set_time_zone(connection)
 
 

@@ -1,16 +1,17 @@
 """A table's history: its snapshots, what made each, and which one was current at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lakehouse.storage.commit import LOAD_ID, PARTITIONS, ROWS, RUN_ID
+from lakehouse.storage.commit import PARTITIONS, ROWS, RUN_ID
 from lakehouse.storage.errors import StorageError
+from lakehouse.storage.loads import LOAD_ID
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
-    from pyiceberg.table.snapshots import Snapshot
+    from pyiceberg.table.snapshots import Snapshot, SnapshotLogEntry
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,24 @@ def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
     """
     milliseconds = int(when.timestamp() * 1000)
     log = [entry for entry in table.metadata.snapshot_log if entry.timestamp_ms <= milliseconds]
-    kept = {snapshot.snapshot_id for snapshot in table.metadata.snapshots}
-    if log and log[-1].snapshot_id in kept:
+    if log and _is_known_until(table, log[-1], table.metadata.snapshot_log[len(log) :]):
         return log[-1].snapshot_id
     first = min((snapshot.timestamp_ms for snapshot in table.metadata.snapshots), default=None)
     known = f"the history begins at {_utc(first):%Y-%m-%d %H:%M:%S} UTC" if first else "it is empty"
     raise StorageError(f"{name} cannot be read as of {when.isoformat(sep=' ')}: {known}.")
+
+
+def _is_known_until(table: "Table", entry: "SnapshotLogEntry", later: "Sequence[SnapshotLogEntry]") -> bool:
+    """Whether a snapshot is kept, and no dropped one was current between it and the next that is.
+
+    A tag keeps a snapshot whose successors are gone.
+    """
+    if table.metadata.snapshot_by_id(entry.snapshot_id) is None:
+        return False
+    following = table.metadata.snapshot_by_id(later[0].snapshot_id) if later else None
+    if following is None or following.timestamp_ms != later[0].timestamp_ms:
+        return True  # the next is a rollback's, of which the log leaves nothing out
+    return following.parent_snapshot_id == entry.snapshot_id
 
 
 def _entry(snapshot: "Snapshot") -> Entry:

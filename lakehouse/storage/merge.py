@@ -91,10 +91,10 @@ class Merger:
             touched = self._touched(changes, hits, schema, base) if base else []
             columns = ", ".join(identifier(field.name) for field in schema.fields)
             rows = f"select {columns} from {changes} as changes where not {self._is_deletion(schema)}"
-            if touched:
+            if base is not None and touched:
                 kept = ", ".join(f"kept.{identifier(field.name)}" for field in schema.fields)
                 rows = (
-                    f"select {kept} from {read_files(touched, schema)} as kept"
+                    f"select {kept} from {read_files(base, touched, schema)} as kept"
                     f" anti join {changes} as changes on {self.key.joined('kept', 'changes')}"
                     f" union all {rows}"
                 )
@@ -115,7 +115,7 @@ class Merger:
         newest = f"{identifier(self.key.cursor)} desc nulls last, " if self.key.cursor else ""
         with _temporary(connection) as batch:
             connection.execute(
-                f"create temp table {batch} as select *, row_number() over () as {POSITION} from ({rows})"
+                f"create temp table {batch} as select *, row_number() over () as {POSITION} from ({rows}\n)"
             )
             taken = self._count_refusing_missing_keys(batch)
             connection.execute(
@@ -140,10 +140,13 @@ class Merger:
     def _touched(self, changes: str, hits: str, schema: "Schema", base: "Table") -> list["DataFile"]:
         """The files whose rows are replaced; takes out of the changes what does not count."""
         connection = self.source.connection
+        columns = [*self.key.columns, *([self.key.cursor] if self.key.cursor else [])]
+        lacking = [name for name in self.key.columns if name not in base.schema().column_names]
+        if lacking:
+            raise StorageError(f"{self.spec.name} has no column {', '.join(lacking)} to merge by.")
         candidates = files_that_may_hold(base, self._range(connection, changes))
         if not candidates:
             return []
-        columns = [*self.key.columns, *([self.key.cursor] if self.key.cursor else [])]
         newer = "false"
         if self.key.cursor:
             cursor = identifier(self.key.cursor)  # null is older than any other
@@ -152,7 +155,7 @@ class Merger:
         keys = ", ".join(f"held.{identifier(column)}" for column in self.key.columns)
         connection.execute(
             f"create temp table {hits} as select {keys}, held.filename as filename, {wins} as held_wins"
-            f" from {read_files(candidates, schema, columns)} as held"
+            f" from {read_files(base, candidates, schema, columns)} as held"
             f" join {changes} as changes on {self.key.joined('held', 'changes')}"
         )
         connection.execute(

@@ -86,10 +86,10 @@ def adopt(
     folder = Path(location) / "data" / str(uuid.uuid4())
     adopted: list[StagedFile] = []
     with discarded_on_error(adopted):
-        for path, footer in footers.items():
+        for number, (path, footer) in enumerate(footers.items()):
             partition = _partition(footer, spec.partition_by)
             if partitions is None or partition in partitions:
-                target = folder / str(partition or "") / Path(path).name
+                target = folder / str(partition or "") / f"{number}.parquet"
                 adopted.append(StagedFile(str(target), footer.num_rows, partition))
                 _link(Path(path), target)
     return adopted

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from pyiceberg.table.snapshots import Operation
 from pyiceberg.table.update.snapshot import ExpireSnapshots, _ManifestMergeManager, _OverwriteFiles
 
+from lakehouse.storage.loads import remember_loads
+
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile, ManifestFile
     from pyiceberg.table import Transaction
@@ -37,9 +39,8 @@ def add_snapshot(
     summary: Mapping[str, str],
 ) -> int:
     """Add one snapshot to the transaction; returns its id."""
-    first = transaction.table_metadata.current_snapshot_id is None
     producer = MergingOverwrite(
-        operation=Operation.APPEND if first else Operation.OVERWRITE,
+        operation=Operation.OVERWRITE if removed else Operation.APPEND,
         transaction=transaction,
         io=transaction._table.io,
         snapshot_properties=dict(summary),
@@ -61,7 +62,8 @@ def drop_old_snapshots(transaction: "Transaction", keep: int) -> None:
     metadata = transaction.table_metadata
     named = {ref.snapshot_id for ref in metadata.refs.values()}
     newest = sorted(metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0, reverse=True)
-    old = [snapshot.snapshot_id for snapshot in newest[keep:] if snapshot.snapshot_id not in named]
+    old = [snapshot for snapshot in newest[keep:] if snapshot.snapshot_id not in named]
     if old:
+        remember_loads(transaction, old[::-1])
         with ExpireSnapshots(transaction) as expire:
-            expire.by_ids(old)
+            expire.by_ids([snapshot.snapshot_id for snapshot in old])

@@ -12,9 +12,14 @@ if TYPE_CHECKING:
 
 def scan(metadata_location: str, snapshot_id: int | None) -> str:
     """SQL that reads a table as of a snapshot; a table without one has no rows."""
+    return f"select * from {iceberg_scan(metadata_location, snapshot_id)}"
+
+
+def iceberg_scan(metadata_location: str, snapshot_id: int | None) -> str:
+    """The table function of a snapshot."""
     if snapshot_id is None:
-        return f"select * from iceberg_scan({literal(metadata_location)})"
-    return f"select * from iceberg_scan({literal(metadata_location)}, snapshot_from_id = {snapshot_id})"
+        return f"iceberg_scan({literal(metadata_location)})"
+    return f"iceberg_scan({literal(metadata_location)}, snapshot_from_id = {snapshot_id})"
 
 
 def pin(connection: "DuckDBPyConnection", name: str, metadata_location: str, snapshot_id: int | None) -> None:

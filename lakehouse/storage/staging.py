@@ -63,7 +63,7 @@ def select_as(query: str, schema: "Schema", present: Sequence[str]) -> str:
         f" as {identifier(f.name)}"
         for f in schema.fields
     )
-    return f"select\n    {columns}\nfrom ({query}) as staged_rows"
+    return f"select\n    {columns}\nfrom ({query}\n) as staged_rows"
 
 
 def stage(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
 from pyiceberg.table import Transaction
+from pyiceberg.table.update import AssertCurrentSchemaId, AssertDefaultSpecId
 from pyiceberg.transforms import IdentityTransform
 
 from lakehouse.storage.partitioning import refuse_bad_partitioning
@@ -26,8 +27,8 @@ DEFAULT_PROPERTIES = {
     "commit.retry.num-retries": "20",
     "commit.retry.min-wait-ms": "50",
     "commit.retry.max-wait-ms": "2000",
-    # Each commit leaves a metadata file of the whole history; a table of many commits would drown in them.
-    "write.metadata.delete-after-commit.enabled": "true",
+    # `lakehouse maintain` removes old ones: a commit would take them from readers that began with them.
+    "write.metadata.delete-after-commit.enabled": "false",
     "write.metadata.previous-versions-max": "100",
 }
 
@@ -87,7 +88,16 @@ def begin(catalog: "Catalog", spec: TableSpec, incoming: "Schema") -> tuple["Tab
         # Retries are the writer's, for the rows may have to be staged anew; PyIceberg's own retry
         # would commit files with the columns of an older schema. (This changes no stored property.)
         table.metadata.properties["commit.retry.num-retries"] = "0"
-        return table, _QuickTransaction(table)
+        transaction = _QuickTransaction(table)
+        # Without these a write that changes no column would land on columns that another has changed.
+        transaction._apply(
+            (),
+            (
+                AssertCurrentSchemaId(current_schema_id=table.metadata.current_schema_id),
+                AssertDefaultSpecId(default_spec_id=table.metadata.default_spec_id),
+            ),
+        )
+        return table, transaction
     _ensure_namespace(catalog, spec.name.split(".")[0])
     partitioning = UNPARTITIONED_PARTITION_SPEC
     if spec.partition_by:

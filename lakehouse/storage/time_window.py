@@ -75,10 +75,10 @@ class WindowStager:
         rows = select_as(self.source.query(None), schema, present)
         count = self._count_refusing_strays(rows)
         whole, straddling = self._files(base)
-        if straddling:
+        if base is not None and straddling:
             columns = ", ".join(identifier(field.name) for field in schema.fields)
             rows = (
-                f"select {columns} from {read_files(straddling, schema)}"
+                f"select {columns} from {read_files(base, straddling, schema)}"
                 f" where {self.window.sql()} is not true union all {rows}"
             )
         files = stage(
@@ -93,7 +93,7 @@ class WindowStager:
 
     def _count_refusing_strays(self, rows: str) -> int:
         count, inside = self.source.connection.execute(
-            f"select count(*), count(*) filter ({self.window.sql()}) from ({rows})"
+            f"select count(*), count(*) filter ({self.window.sql()}) from ({rows}\n)"
         ).fetchall()[0]
         if inside < count:
             raise PartitionMismatchError(

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pyiceberg.expressions import AlwaysFalse, AlwaysTrue
 
-from lakehouse.storage.commit import LOAD_ID, Committed, Write
+from lakehouse.storage.commit import Committed, Write
 from lakehouse.storage.errors import StorageError
+from lakehouse.storage.loads import REPLACE
 from lakehouse.storage.merge import MergeKey, Merger
 from lakehouse.storage.schema import become, evolve
 from lakehouse.storage.staged_write import Stager
@@ -62,7 +63,7 @@ def replace(
         StorageError, duckdb.Error: nothing was written.
     """
     stager = Stager(spec, source, None, audit, prestaged)
-    return _result(spec, Write(catalog, spec, stager, become, AlwaysTrue(), summary or {}).run())
+    return _result(spec, Write(catalog, spec, stager, become, AlwaysTrue(), summary or {}, REPLACE).run())
 
 
 def append(
@@ -70,6 +71,7 @@ def append(
     spec: TableSpec,
     source: RowSource,
     load_id: str,
+    summary: Mapping[str, str] | None = None,
     audit: Audit | None = None,
     prestaged: Sequence[str] = (),
 ) -> WriteResult:
@@ -79,8 +81,9 @@ def append(
         StorageError, duckdb.Error: nothing was written.
     """
     stager = Stager(spec, source, None, audit, prestaged)
-    summary = {LOAD_ID: load_id}
-    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary, once=load_id).run())
+    return _result(
+        spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, "append", load_id).run()
+    )
 
 
 def overwrite_partitions(
@@ -103,7 +106,8 @@ def overwrite_partitions(
     if spec.partition_by is None:
         raise StorageError(f"{spec.name} has no partition column: give one, or replace the whole table.")
     stager = Stager(spec, source, sorted(set(partitions)), audit, prestaged)
-    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
+    strategy = "overwrite_partitions"
+    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, strategy).run())
 
 
 def overwrite_window(
@@ -120,7 +124,8 @@ def overwrite_window(
         StorageError, duckdb.Error: nothing was written.
     """
     stager = WindowStager(spec, source, window)
-    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}).run())
+    strategy = "overwrite_window"
+    return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, strategy).run())
 
 
 def merge(
@@ -142,8 +147,9 @@ def merge(
         StorageError, duckdb.Error: nothing was written.
     """
     merger = Merger(spec, source, key, strategy)
-    told = {**(summary or {}), **({LOAD_ID: load_id} if load_id else {})}
-    return _result(spec, Write(catalog, spec, merger, evolve, AlwaysFalse(), told, once=load_id).run())
+    return _result(
+        spec, Write(catalog, spec, merger, evolve, AlwaysFalse(), summary or {}, strategy, load_id).run()
+    )
 
 
 def _result(spec: TableSpec, committed: Committed) -> WriteResult:

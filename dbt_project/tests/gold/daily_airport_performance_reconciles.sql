@@ -11,7 +11,6 @@ gold as (
         cancelled,
         total_dep_delay
     from {{ ref('daily_airport_performance') }}
-    where {{ in_partition_window('flight_date') }}
 
 ),
 
@@ -24,9 +23,7 @@ silver as (
         count(case when is_cancelled then 1 end) as cancelled,
         cast(sum(dep_delay) as bigint) as total_dep_delay
     from {{ ref('flights') }}
-    where
-        {{ in_partition_window('flight_date') }}
-        and flight_date in (select flight_date from gold)
+    where flight_date in (select flight_date from gold)
     group by
         flight_date,
         origin

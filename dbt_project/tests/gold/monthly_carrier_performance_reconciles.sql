@@ -12,7 +12,6 @@ gold as (
         total_dep_delay,
         days_loaded
     from {{ ref('monthly_carrier_performance') }}
-    where {{ in_partition_window('month') }}
 
 ),
 

@@ -17,7 +17,6 @@ clocks as (
         mod(arr_time, 2400) as arr_time,
         extract(hour from arr_local) * 100 + extract(minute from arr_local) as arr_clock
     from {{ ref('flights') }}
-    where {{ in_partition_window('flight_date') }}
 
 )
 

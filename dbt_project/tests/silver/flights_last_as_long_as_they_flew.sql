@@ -11,10 +11,7 @@ select
     sched_arr_utc
 from {{ ref('flights') }}
 where
-    {{ in_partition_window('flight_date') }}
-    and (
-        arr_utc <= dep_utc
-        or arr_utc < {{ dbt.dateadd('minute', 'air_time', 'dep_utc') }}
-        or sched_arr_utc <= sched_dep_utc
-        or sched_arr_utc >= {{ dbt.dateadd('hour', 12, 'sched_dep_utc') }}
-    )
+    arr_utc <= dep_utc
+    or arr_utc < {{ dbt.dateadd('minute', 'air_time', 'dep_utc') }}
+    or sched_arr_utc <= sched_dep_utc
+    or sched_arr_utc >= {{ dbt.dateadd('hour', 12, 'sched_dep_utc') }}

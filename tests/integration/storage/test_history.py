@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import pytest
 from store import D1, D2, Store
 
 from lakehouse.settings import Settings
-from lakehouse.storage import write
+from lakehouse.storage import scan, write
+from lakehouse.storage.errors import StorageError
+from lakehouse.storage.history import snapshot_as_of
 from lakehouse.storage.maintenance import find_leftovers, remove, table_folder
 from lakehouse.storage.producer import MANIFESTS_TO_MERGE
 from lakehouse.storage.tables import TableSpec
@@ -98,3 +100,42 @@ def test_leftovers_are_found_when_old_and_removed_alone(store: Store) -> None:
         assert store.table(NAME).scan(snapshot_id=snapshot.snapshot_id).to_arrow().num_rows > 0
     write_day(store, D2, value=9)
     assert (D2, 9) in store.read(NAME)
+
+
+def test_a_reader_keeps_its_snapshot_while_many_commit(store: Store) -> None:
+    write_day(store, D1, keep=1)
+    scan.pin_current(store.connection, store.table(NAME))
+    for value in range(2, 110):
+        write_day(store, D2, keep=1, value=value)
+    assert store.connection.execute(f"select * from {NAME}").fetchall() == [(D1, 1)]
+
+
+def test_maintenance_leaves_a_reader_what_was_current_a_moment_ago(store: Store) -> None:
+    write_day(store, D1, keep=1)
+    folder = table_folder(store.catalog, NAME)
+    age(folder, DAY_OLD + 1)
+    scan.pin_current(store.connection, store.table(NAME))
+    write_day(store, D1, keep=1, value=2)
+
+    assert find_leftovers(store.catalog, NAME, DAY_OLD) == []
+    assert store.connection.execute(f"select * from {NAME}").fetchall() == [(D1, 1)]
+    age(folder, DAY_OLD + 1)
+    write_day(store, D1, keep=1, value=3)
+    age(folder, DAY_OLD + 1)
+    remove(find_leftovers(store.catalog, NAME, DAY_OLD), folder)
+    assert store.unreferenced_files() == []
+
+
+def test_a_time_of_which_only_a_tag_is_left_is_refused(store: Store) -> None:
+    write_day(store, D1, keep=1, value=0)
+    first = store.table(NAME).metadata.current_snapshot_id
+    assert first is not None
+    store.table(NAME).manage_snapshots().create_tag(first, "audited").commit()
+    times = []
+    for value in (1, 2, 3):
+        write_day(store, D1, keep=1, value=value)
+        times.append(datetime.now(UTC))
+    table = store.table(NAME)
+    assert snapshot_as_of(table, times[2], NAME) == table.metadata.current_snapshot_id
+    with pytest.raises(StorageError, match="cannot be read as of"):
+        snapshot_as_of(table, times[0], NAME)

@@ -5,8 +5,9 @@ from datetime import date, timedelta
 import pytest
 from store import D1, D2, D3, Store
 
-from lakehouse.storage.commit import LOAD_ID, PARTITIONS, ROWS, RUN_ID
+from lakehouse.storage.commit import PARTITIONS, ROWS, RUN_ID
 from lakehouse.storage.errors import StorageError
+from lakehouse.storage.loads import LOAD_ID
 from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.write import overwrite_partitions
 
@@ -35,7 +36,7 @@ def test_append_adds_and_the_same_load_adds_nothing(store: Store) -> None:
     assert store.read("bronze.t") == [(1,), (2,)]
     assert store.snapshots("bronze.t") == 2
     assert again.snapshot_id == first.snapshot_id
-    assert again.rows == 0
+    assert again.rows == first.rows
     assert store.table("bronze.t").current_snapshot().summary[LOAD_ID] == "load-2"
 
 

@@ -1,0 +1,122 @@
+"""Loading Bronze from one large CSV file, beside DuckDB's own `COPY` and dlt's own Iceberg path."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import flights_csv, reader, source_columns
+from benchmarks.measure import measure
+from benchmarks.results import Result
+
+TITLE = "Bronze load from CSV"
+YEARS = 30  # 10.1M rows
+MORE_YEARS = 90  # 30.3M rows
+
+
+def lakehouse_load(file: str, data_dir: str) -> dict[str, Any]:
+    """Load the file as a Bronze table."""
+    from lakehouse.ingest.csv_files import read_csv
+    from lakehouse.ingest.dlt_runtime import import_dlt
+    from lakehouse.ingest.load import load
+    from lakehouse.ingest.source import BronzeSource, Extraction
+    from lakehouse.settings import Settings
+
+    def extract(extraction: Extraction) -> Iterator[Any]:
+        yield from read_csv(extraction, Path(file), null_value="NA")
+
+    import_dlt()
+    import lakehouse.ingest.destination  # noqa: F401
+
+    source = BronzeSource("flights", source_columns(), extract, "flights.csv")
+    started = time.perf_counter()
+    report = load(source, Settings(data_dir=Path(data_dir)))
+    assert report.result is not None
+    return {"seconds": time.perf_counter() - started, "rows": report.result.rows}
+
+
+def duckdb_copy(file: str, target: str) -> dict[str, Any]:
+    """DuckDB's `COPY` of the file to one Parquet file, with the limits of our own connections."""
+    import duckdb
+
+    from lakehouse.settings import Settings
+    from lakehouse.storage.sql import literal
+
+    connection = duckdb.connect()
+    connection.execute(f"set memory_limit = {literal(Settings().duckdb_memory)}")
+    started = time.perf_counter()
+    rows = connection.execute(
+        f"copy (from {reader(Path(file))}) to {literal(target)} (format parquet)"
+    ).fetchall()[0][0]
+    return {"seconds": time.perf_counter() - started, "rows": rows}
+
+
+def dlt_load(file: str, data_dir: str) -> dict[str, Any]:
+    """Dlt's `filesystem` destination with its own Iceberg tables, fed by Arrow batches."""
+    from pyarrow import csv
+
+    from lakehouse.ingest.dlt_runtime import import_dlt
+
+    dlt = import_dlt()
+    from dlt.common.libs import pyiceberg  # noqa: F401
+    from dlt.destinations import filesystem
+
+    options = csv.ConvertOptions(null_values=["NA"], strings_can_be_null=True)
+    blocks = csv.ReadOptions(block_size=32 << 20)
+    started = time.perf_counter()
+    pipeline = dlt.pipeline(
+        "bench", pipelines_dir=f"{data_dir}/pipelines", destination=filesystem(bucket_url=f"{data_dir}/lake")
+    )
+    batches = csv.open_csv(file, read_options=blocks, convert_options=options)
+    pipeline.run(
+        dlt.resource(batches, name="flights", table_format="iceberg", write_disposition="replace"),
+        loader_file_format="parquet",
+    )
+    return {"seconds": time.perf_counter() - started}
+
+
+def run(folder: Path) -> Iterator[Result]:
+    """Measure the three, and ours with three times the rows."""
+    file = str(flights_csv(folder, YEARS))
+    copied = measure(duckdb_copy, file=file, target=str(folder / "copy.parquet"))
+    loaded = measure(lakehouse_load, file=file, data_dir=str(folder / "loaded"))
+    assert loaded.values["rows"] == copied.values["rows"]
+    by_dlt = measure(dlt_load, file=file, data_dir=str(folder / "by_dlt"))
+    times = f"{loaded.seconds:.1f} s"
+    yield Result(
+        "10.1M rows, time beside DuckDB's `COPY` to Parquet",
+        loaded.seconds / copied.seconds,
+        1.5,
+        "times",
+        f"{times}; `COPY` {copied.seconds:.1f} s",
+    )
+    yield Result(
+        "10.1M rows, times faster than dlt's own Iceberg path",
+        by_dlt.seconds / loaded.seconds,
+        3,
+        "times",
+        f"{times}; dlt {by_dlt.seconds:.1f} s and {by_dlt.peak_mb:.0f} MB",
+        at_least=True,
+    )
+    yield Result(
+        "10.1M rows, peak memory", loaded.peak_mb, 800, "MB", f"`COPY` {copied.peak_mb:.0f} MB, same limit"
+    )
+    more = measure(lakehouse_load, file=str(flights_csv(folder, MORE_YEARS)), data_dir=str(folder / "more"))
+    yield Result(
+        "30.3M rows, peak memory beside that of 10.1M",
+        more.peak_mb / loaded.peak_mb,
+        1.1,
+        "times",
+        f"{more.peak_mb:.0f} MB; {more.seconds:.1f} s",
+    )
+    yield from _file_sizes(folder / "loaded")
+
+
+def _file_sizes(data_dir: Path) -> Iterator[Result]:
+    sizes = [
+        file.stat().st_size / 1e6
+        for file in (data_dir / "warehouse" / "bronze" / "flights").rglob("*.parquet")
+    ]
+    detail = ", ".join(f"{size:.0f} MB" for size in sorted(sizes))
+    yield Result("10.1M rows, smallest data file", min(sizes), 128, "MB", detail, at_least=True)
+    yield Result("10.1M rows, largest data file", max(sizes), 512, "MB", detail)

@@ -1,0 +1,63 @@
+"""Which loads a table holds, so that one that comes twice changes nothing.
+
+Each snapshot's summary names its load. Of snapshots that retention drops, the table's properties
+keep the loads. What was rolled back or replaced is not held any more.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Transaction
+    from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.table.snapshots import Snapshot
+
+LOAD_ID = "lakehouse.load-id"
+ONCE = "lakehouse.once"  # in the summary of a load that must not come twice
+STRATEGY = "lakehouse.strategy"
+REPLACE = "replace"
+DROPPED_LOADS = "lakehouse.dropped-loads"
+# A load is retried within hours, not after a thousand others.
+KEEP_LOADS = 1000
+
+
+def holding(metadata: "TableMetadata", load_id: str) -> "Mapping[str, str] | None":
+    """The summary of the snapshot that brought a load, empty if it is dropped; None: the load is not held."""
+    for snapshot in _ancestors(metadata):
+        summary = _summary(snapshot)
+        if summary.get(LOAD_ID) == load_id:
+            return summary
+        if summary.get(STRATEGY) == REPLACE:
+            return None
+    return {} if load_id in _dropped_loads(metadata) else None
+
+
+def remember_loads(transaction: "Transaction", dropped: "Sequence[Snapshot]") -> None:
+    """Keep the load ids of snapshots, the oldest first, that the transaction drops."""
+    before = _dropped_loads(transaction.table_metadata)
+    loads = list(before)
+    for snapshot in dropped:
+        summary = _summary(snapshot)
+        if summary.get(STRATEGY) == REPLACE:
+            loads.clear()
+        if ONCE in summary:
+            loads.append(summary[LOAD_ID])
+    if loads != before:
+        transaction.set_properties({DROPPED_LOADS: ",".join(loads[-KEEP_LOADS:])})
+
+
+def _ancestors(metadata: "TableMetadata") -> "Iterator[Snapshot]":
+    """The current snapshot and those it was made from, the newest first, as far as they are kept."""
+    snapshot = metadata.current_snapshot()
+    while snapshot is not None:
+        yield snapshot
+        parent = snapshot.parent_snapshot_id
+        snapshot = metadata.snapshot_by_id(parent) if parent is not None else None
+
+
+def _summary(snapshot: "Snapshot") -> Mapping[str, str]:
+    return snapshot.summary.additional_properties if snapshot.summary else {}
+
+
+def _dropped_loads(metadata: "TableMetadata") -> list[str]:
+    return [load for load in metadata.properties.get(DROPPED_LOADS, "").split(",") if load]
