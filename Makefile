@@ -10,7 +10,7 @@ READY := $(VENV)/ready
 # `dagster dev` keeps what ran under this folder; dagster.yaml is read from it.
 export DAGSTER_HOME := $(CURDIR)
 
-.PHONY: help setup demo dev test lint format lock clean
+.PHONY: help setup demo dev test bench lint format lock clean
 
 help:  ## what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ dev: $(READY)  ## the Dagster UI on http://127.0.0.1:3000
 
 test: $(READY)  ## all tests
 	@$(BIN)/pytest
+
+bench: $(READY)  ## the benchmarks, into benchmarks/RESULTS.md; a quarter of an hour
+	@$(BIN)/python -m benchmarks
 
 lint: $(READY)  ## style, types and the import rules
 	@$(BIN)/ruff check .

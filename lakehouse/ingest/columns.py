@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from zoneinfo import available_timezones
 
 if TYPE_CHECKING:
     from dlt.common.data_types import TDataType
@@ -28,16 +29,28 @@ WHOLE_NUMBERS = ("integer", "bigint")
 
 @dataclass(frozen=True)
 class Column:
-    """A column as the contract declares it; `type` is a SQL type such as `integer` or `timestamptz`."""
+    """A column as the contract declares it.
+
+    Args:
+        type: a SQL type such as `integer` or `timestamptz`.
+        zone: of a timestamptz, the time zone of times in a file that name none.
+    """
 
     name: str
     type: str
     description: str = ""
+    zone: str | None = None
 
     def __post_init__(self) -> None:
         if self.type.split("(")[0] not in DLT_TYPES:
             raise ValueError(
                 f"Column {self.name} has the unknown type {self.type!r}; known are {', '.join(DLT_TYPES)}."
+            )
+        if self.zone is not None and (self.type != "timestamptz" or self.zone not in available_timezones()):
+            raise ValueError(
+                f"Column {self.name}: {self.zone!r} is no time zone such as America/New_York"
+                if self.type == "timestamptz"
+                else f"Column {self.name}: a zone is for a timestamptz, not for a {self.type}."
             )
 
     def dlt_hint(self) -> "TColumnSchema":
@@ -65,6 +78,6 @@ def read_columns(contract: Path) -> tuple[Column, ...]:
         raise FileNotFoundError(f"{contract} is missing: every Bronze table declares its columns there.")
     declared = yaml.safe_load(contract.read_text(encoding="utf-8"))["columns"]
     return tuple(
-        Column(column["name"], column["data_type"], column.get("description", "").strip())
+        Column(column["name"], column["data_type"], column.get("description", "").strip(), column.get("zone"))
         for column in declared
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_reading import CsvReading
+from lakehouse.ingest.csv_values import FileColumn
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landing import hand_over, land
 from lakehouse.ingest.source import Extraction
@@ -41,15 +42,15 @@ def read_csv(
         else file
     )
     computed = dict(computed or {})
-    types = _file_types(_read_header(file), source.columns, set(computed), shown)
-    reading = CsvReading(extraction.connection, file, shown, null_value, types)
+    columns = _file_columns(_read_header(file), source.columns, set(computed), shown)
+    reading = CsvReading(extraction.connection, file, shown, null_value, columns)
     files = reading.land(lambda query: land(extraction, query), computed)
     if not files:
         raise SourceError(
             f"{shown} has a header but no rows. If the day is rightly empty, leave the file out."
         )
     _refuse_strays(extraction, files, shown)
-    undeclared = [Column(name, "varchar") for name in types if name not in source.column_names]
+    undeclared = [Column(each.name, each.type) for each in columns if each.name not in source.column_names]
     yield from hand_over(extraction, files, undeclared)
 
 
@@ -68,22 +69,26 @@ def _read_header(file: Path) -> list[str]:
     return header
 
 
-def _file_types(
+def _file_columns(
     header: list[str], declared: tuple[Column, ...], computed: set[str], file: Path
-) -> dict[str, str]:
-    """The type of each column in the file's order; one that nobody declared is read as text."""
+) -> list[FileColumn]:
+    """The columns in the file's order; one that nobody declared is read as text."""
     names = [name.lower() for name in header]  # DuckDB takes names that differ by case for one
     if duplicates := [name for name in names if names.count(name) > 1]:
         raise SourceError(f"{file} has the column {duplicates[0]!r} twice.")
     if "" in header:
         raise SourceError(f"{file} has a column without a name, the {header.index('') + 1}. of its header.")
-    wanted = {column.name: column.type for column in declared if column.name not in computed}
+    wanted = {
+        column.name: FileColumn(column.name, column.type, column.zone)
+        for column in declared
+        if column.name not in computed
+    }
     missing = [name for name in wanted if name not in header]
     if missing:
         unknown = [name for name in header if name not in wanted]
         hint = f" It has instead: {', '.join(unknown)}." if unknown else ""
         raise SourceError(f"{file} lacks the column {', '.join(missing)}.{hint}")
-    return {name: wanted.get(name, "varchar") for name in header}
+    return [wanted.get(name, FileColumn(name, "varchar")) for name in header]
 
 
 def _refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Path) -> None:

@@ -1,15 +1,15 @@
 """DuckDB reading one CSV file: what it would skip or round is refused instead.
 
-The file is read once, whole numbers as types that show a fraction. Only where something is wrong
-is it read again as declared, to say at which line.
+The file is read once, with types that show what the declared ones would hide (`csv_values`). Only
+where something is wrong is it read again, to say at which line.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakehouse.ingest.columns import WHOLE_NUMBERS
+from lakehouse.ingest.csv_values import FileColumn
 from lakehouse.ingest.errors import SourceError
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.sql import identifier, literal
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 SHOWN_REJECTS = 3
 REJECTS_LIMIT = 100
 SHOWN_TEXT = 200  # characters of a line
-# Types that hold every value of a whole number's, and 1.5 besides.
-EXACT = {"integer": "double", "bigint": "decimal(38, 18)"}
 
 
 @dataclass(frozen=True)
@@ -33,14 +31,14 @@ class CsvReading:
     Args:
         shown: how messages name the file.
         null_value: how the file writes a missing value.
-        types: the SQL type of each of its columns, in its order.
+        columns: its columns, in its order.
     """
 
     connection: "DuckDBPyConnection"
     file: Path
     shown: Path
     null_value: str
-    types: Mapping[str, str]
+    columns: Sequence[FileColumn]
 
     def land(self, land: Callable[[str], list[StagedFile]], computed: Mapping[str, str]) -> list[StagedFile]:
         """Let `land` write the query of the file's rows, with its name and the computed columns.
@@ -69,11 +67,11 @@ class CsvReading:
         return files
 
     def _query(self, computed: Mapping[str, str]) -> str:
-        exact = {name: EXACT.get(kind, kind) for name, kind in self.types.items()}
-        columns = [_whole(name, kind) for name, kind in self.types.items()]
+        columns = [f"{column.value()} as {identifier(column.name)}" for column in self.columns]
         added = [f"{expression} as {identifier(name)}" for name, expression in computed.items()]
         added.append(f"{literal(self.shown)} as _source_file")
-        lines = f"select {', '.join(columns)} from {self._reader(exact)}"
+        reader = self._reader({column.name: column.read_as for column in self.columns})
+        lines = f"select {', '.join(columns)} from {reader}"
         return f"select *, {', '.join(added)} from ({lines}) as lines"
 
     def _refuse_bad_values(self) -> None:
@@ -81,34 +79,38 @@ class CsvReading:
         import duckdb
 
         self._forget_rejects()
-        every = ", ".join(f"count({identifier(name)})" for name in self.types)  # lest one is not looked at
+        declared = {column.name: column.type for column in self.columns}
+        every = ", ".join(f"count({identifier(name)})" for name in declared)  # lest one is not looked at
         try:
-            self.connection.execute(f"select {every} from {self._reader(self.types)}").fetchall()
+            self.connection.execute(f"select {every} from {self._reader(declared)}").fetchall()
         except duckdb.Error:
             return  # no single line is to blame: the error that led here says more
         self._refuse_rejects()
-        self._refuse_fractions()
+        self._refuse_misfits()
 
-    def _refuse_fractions(self) -> None:
-        """Refuse 1.5 where a whole number was declared."""
-        whole = [identifier(name) for name, kind in self.types.items() if kind in WHOLE_NUMBERS]
-        if not whole:
-            return
-        listed = ", ".join(whole)
-        texts = self._reader(dict.fromkeys(self.types, "varchar"))
-        fraction = self.connection.execute(
-            f"with texts as (select row_number() over () as row, {listed} from {texts}),"
-            f" suspects as (select * from texts where regexp_matches(concat_ws(' ', {listed}), '[.eE]'))"
-            f" select row, name, value from (unpivot suspects on {listed})"
-            " where try_cast(value as decimal(38, 18)) % 1 <> 0 order by row limit 1"
-        ).fetchone()
+    def _refuse_misfits(self) -> None:
+        """Name the first value that its column's type would round, cut or lose."""
+        found = [(*first, column) for column in self.columns if (first := self._first_misfit(column))]
         self._forget_rejects()
-        if fraction:
-            row, column, value = fraction
+        if found:
+            row, text, is_time, column = min(found, key=lambda misfit: misfit[0])
             raise SourceError(
-                f"{self.shown} is not what was declared: row {row}, column {column}: {value!r} is no whole "
-                "number. Declare the column as double or decimal, or ask the source."
+                f"{self.shown} is not what was declared: row {row}, column {column.name}: {text!r} "
+                f"{column.complaint(text, is_time)}."
             )
+
+    def _first_misfit(self, column: FileColumn) -> tuple[int, str, bool] | None:
+        """Row, text, and whether that is a time, of the first value that does not fit."""
+        if not column.is_checked:
+            return None
+        name = identifier(column.name)
+        texts = self._reader({each.name: "varchar" for each in self.columns})
+        return self.connection.execute(
+            f"with texts as (select row_number() over () as row, {name} as text from {texts}),"
+            f" values as (select row, text, try_cast(text as {column.read_as}) as {name} from texts)"
+            f" select row, text, try_cast(text as timestamp) is not null from values"
+            f" where text is not null and try({column.value(misfit='null')}) is null order by row limit 1"
+        ).fetchone()
 
     def _reader(self, types: Mapping[str, str]) -> str:
         columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items())
@@ -143,11 +145,3 @@ class CsvReading:
     def _rejects(self, query: str) -> list[tuple[Any, ...]]:
         """What a query finds of the lines that the last reading left out."""
         return self.connection.execute(query).fetchall()
-
-
-def _whole(name: str, kind: str) -> str:
-    """A column with its declared type, of which a fraction is an error."""
-    column = identifier(name)
-    if kind not in EXACT:
-        return column
-    return f"if({column} % 1 <> 0, error('fraction'), cast({column} as {kind})) as {column}"

@@ -169,3 +169,85 @@ def test_a_long_line_does_not_fill_the_message(read: Read) -> None:
     with pytest.raises(SourceError, match="line 2") as refused:
         read(HEADER + f"2013-01-01,1,{'x' * 100_000}\n")
     assert len(str(refused.value)) < 1000
+
+
+TYPED = BronzeSource(
+    table="typed",
+    columns=(
+        Column("amount", "decimal(12, 2)"),
+        Column("large", "bigint"),
+        Column("zoned", "timestamptz"),
+        Column("local", "timestamptz", zone="America/New_York"),
+        Column("naive", "timestamp"),
+        Column("on_day", "date"),
+    ),
+    extract=lambda _: iter(()),
+    origin="typed/*.csv",
+)
+GOOD_TYPED = {
+    "amount": "1.50",
+    "large": "9223372036854775807",
+    "zoned": "2013-07-01T10:00:00Z",
+    "local": "2013-07-01 23:30",
+    "naive": "2013-07-01 10:00",
+    "on_day": "2013-07-01",
+}
+
+
+@pytest.fixture
+def read_typed(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Callable[..., list[object]]:
+    """Write one line with these values beside good ones, and read it."""
+    settings.source_dir.mkdir(parents=True)
+    folder = settings.data_dir / "work"
+
+    def read(**values: str) -> list[object]:
+        file = settings.source_dir / "typed.csv"
+        line = GOOD_TYPED | values
+        file.write_text(",".join(line) + "\n" + ",".join(line.values()) + "\n", encoding="utf-8")
+        prestager = TYPED.prestager(open_catalog(settings), keep_snapshots=1)
+        at = datetime(2013, 1, 2, tzinfo=UTC)
+        extraction = Extraction(None, TYPED, settings, connection, folder, prestager, "1.0", at, set())
+        list(read_csv(extraction, file))
+        parquet = max(folder.rglob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+        name = str(parquet).replace("'", "''")
+        listed = ", ".join(f"{column}::varchar" for column in GOOD_TYPED)
+        return list(connection.execute(f"select {listed} from read_parquet('{name}')").fetchall()[0])
+
+    return read
+
+
+def test_every_type_keeps_its_value(read_typed: Callable[..., list[object]]) -> None:
+    assert read_typed() == [
+        "1.50",
+        "9223372036854775807",
+        "2013-07-01 10:00:00+00",
+        "2013-07-02 03:30:00+00",
+        "2013-07-01 10:00:00",
+        "2013-07-01",
+    ]
+    assert read_typed(local="2013-07-01T23:30:00+02:00")[3] == "2013-07-01 21:30:00+00"
+    assert read_typed(**dict.fromkeys(GOOD_TYPED, "")) == [None] * len(GOOD_TYPED)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "message"),
+    [
+        ("amount", "12.345", r"'12\.345' has more digits than decimal\(12, 2\)"),
+        ("amount", "1.005", "has more digits"),
+        ("amount", "n/a", "column amount: .*n/a"),
+        ("large", "1.5", "'1.5' is no whole number"),
+        ("large", "0x10", "0x10"),
+        ("zoned", "garbage", "'garbage' is no timestamptz"),
+        ("zoned", "2026-06-31T10:00:00Z", "'2026-06-31T10:00:00Z' is no timestamptz"),
+        ("zoned", "1717236000", "is no timestamptz"),
+        ("zoned", "2013-07-01 23:30", "names no time zone. Give the column's zone in the contract"),
+        ("local", "garbage", "'garbage' is no timestamptz"),
+        ("naive", "2013-07-01T10:00:00+02:00", "names a time zone. Declare the column as timestamptz"),
+        ("on_day", "2013-07-01T10:00:00", "is more than a date"),
+    ],
+)
+def test_a_value_that_would_be_rounded_cut_or_lost_is_refused(
+    read_typed: Callable[..., list[object]], column: str, text: str, message: str
+) -> None:
+    with pytest.raises(SourceError, match=f"typed.csv is not what was declared.*{message}"):
+        read_typed(**{column: text})
