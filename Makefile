@@ -32,6 +32,7 @@ demo: $(READY)  ## a year of real flights through Bronze, Silver and Gold
 	@$(BIN)/python -m demo
 
 dev: $(READY)  ## the Dagster UI on http://127.0.0.1:3000
+	@$(BIN)/python -m lakehouse.orchestration.dead_runs
 	@$(BIN)/dagster dev -h 127.0.0.1 -p $(or $(PORT),3000)
 
 test: $(READY)  ## all tests

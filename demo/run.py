@@ -47,9 +47,11 @@ def run() -> int:
 
     from demo.summary import summarize
     from lakehouse.definitions import defs
+    from lakehouse.orchestration.dead_runs import fail_dead_runs
 
     with dg.DagsterInstance.get() as instance:
-        steps = list(missing(defs, instance))
+        fail_dead_runs(instance)
+        steps = list(missing(defs, instance, existing_tables(settings)))
         for step in steps:
             if not build(defs, instance, step, settings.data_dir / LOG):
                 return 1
@@ -59,9 +61,20 @@ def run() -> int:
     return 0
 
 
-def missing(defs: "dg.Definitions", instance: "dg.DagsterInstance") -> Iterator[Step]:
+def existing_tables(settings: Settings) -> set[str]:
+    """The tables of the catalog: Dagster's history may tell of another data folder's."""
+    from lakehouse.catalog import open_catalog
+    from lakehouse.storage.scan import list_tables
+
+    return set(list_tables(open_catalog(settings)))
+
+
+def missing(defs: "dg.Definitions", instance: "dg.DagsterInstance", tables: set[str]) -> Iterator[Step]:
     """The runs that build what was never built, whole tables first, then days, then months."""
     import dagster as dg
+
+    def is_there(key: dg.AssetKey) -> bool:
+        return ".".join(key.path) in tables
 
     by_partitions: dict[dg.PartitionsDefinition | None, list[dg.AssetKey]] = {}
     for spec in defs.resolve_all_asset_specs():
@@ -69,10 +82,10 @@ def missing(defs: "dg.Definitions", instance: "dg.DagsterInstance") -> Iterator[
     for partitions_def in sorted(by_partitions, key=_coarseness):
         keys = by_partitions[partitions_def]
         if partitions_def is None:
-            if not all(instance.get_latest_materialization_event(key) for key in keys):
+            if not all(is_there(key) and instance.get_latest_materialization_event(key) for key in keys):
                 yield Step(keys, None)
             continue
-        built = [instance.get_materialized_partitions(key) for key in keys]
+        built = [instance.get_materialized_partitions(key) if is_there(key) else set() for key in keys]
         lacking = [
             part for part in partitions_def.get_partition_keys() if not all(part in done for done in built)
         ]

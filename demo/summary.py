@@ -4,7 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from dagster import AssetCheckSeverity
+from dagster import AssetCheckSeverity, DagsterEventType
 
 from demo.progress import say
 from lakehouse.catalog import open_catalog
@@ -87,9 +87,11 @@ def _checks(defs: dg.Definitions, instance: dg.DagsterInstance) -> str:
     outcomes: Counter[str] = Counter()
     for key in keys:
         record = records.get(key)
+        event = record.event.dagster_event if record and record.event else None
+        evaluated = event is not None and event.event_type == DagsterEventType.ASSET_CHECK_EVALUATION
         evaluation = (
-            record.event.dagster_event.asset_check_evaluation_data if record and record.event else None
-        )
+            event.asset_check_evaluation_data if event and evaluated else None
+        )  # planned only: killed
         if evaluation is None:
             outcomes["not evaluated"] += 1
         elif evaluation.passed:

@@ -34,6 +34,20 @@ def main(debug: bool) -> None:
     """Look into the lakehouse."""
 
 
+class Moment(click.ParamType[datetime]):
+    """A time as ISO 8601 has it, in UTC where it names no zone."""
+
+    name = "time"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Refuses what is no time."""
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            self.fail(f"{value!r} is no time such as 2013-05-01 or '2013-05-01 23:30:00.250'.", param, ctx)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 @main.command()
 @click.argument("sql")
 @click.option(
@@ -41,7 +55,7 @@ def main(debug: bool) -> None:
 )
 @click.option(
     "--as-of",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]),
+    type=Moment(),
     help="Read the tables as they were at this time, in UTC; `lakehouse history` lists the times.",
 )
 def query(sql: str, form: str, as_of: datetime | None) -> None:
@@ -65,8 +79,7 @@ def query(sql: str, form: str, as_of: datetime | None) -> None:
     from lakehouse.query_errors import QueryError, plain
     from lakehouse.terminal import show
 
-    moment = as_of.replace(tzinfo=UTC) if as_of else None
-    connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql, moment)
+    connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql, as_of)
     try:
         if form == "table":
             show(connection)

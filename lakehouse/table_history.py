@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.query_errors import NO_TABLES, QueryError, unreadable
-from lakehouse.storage.history import Entry, read_history
+from lakehouse.storage.history import Entry, read_history, time_text
 
 if TYPE_CHECKING:
     from lakehouse.settings import Settings
@@ -37,7 +37,7 @@ def history_cells(entry: Entry) -> tuple[str, ...]:
     """The line of a snapshot that a person reads."""
     written = "" if entry.rows_written is None else f"{entry.rows_written:,}"
     return (
-        f"{entry.committed:%Y-%m-%d %H:%M:%S}",
+        time_text(entry.committed),
         str(entry.snapshot_id),
         entry.operation,
         written,

@@ -27,6 +27,7 @@ from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.loads import LOAD_ID
 from lakehouse.storage.staging import StagedFile
+from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
@@ -94,7 +95,20 @@ def commit(plan: LoadPlan, rows: LandedRows, files: Sequence[str]) -> WriteResul
         return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=rows.load_id)
     if source.write_disposition == "append":
         return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files)
+    _refuse_to_empty(plan)
     return write.replace(plan.catalog, spec, rows, summary, audit, files)
+
+
+def _refuse_to_empty(plan: LoadPlan) -> None:
+    """A source that fails to say anything looks like one that has nothing."""
+    source = plan.source
+    table = load_table(plan.catalog, source.name)
+    if sum(plan.extracted.values()) or source.may_be_empty or table is None or not table.current_snapshot():
+        return
+    raise StorageError(
+        f"{source.name}: {source.origin} gave no rows, which would empty the table. If that is right, "
+        "declare the source with may_be_empty=True."
+    )
 
 
 def reconcile(extracted: Mapping[date | None, int], files: Sequence[StagedFile]) -> dict[date | None, str]:

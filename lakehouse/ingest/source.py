@@ -66,6 +66,7 @@ class BronzeSource:
         write_disposition: for tables without partitions, `replace`, `append` or `merge`.
         key: how `merge` tells rows apart, and which of them counts.
         sort_by: columns to sort each file by.
+        may_be_empty: whether a load without rows may empty a table that is replaced as a whole.
     """
 
     table: str
@@ -77,6 +78,7 @@ class BronzeSource:
     write_disposition: Literal["replace", "append", "merge"] = "replace"
     key: MergeKey | None = None
     sort_by: tuple[str, ...] = field(default=())
+    may_be_empty: bool = False
 
     def __post_init__(self) -> None:
         names = self.column_names

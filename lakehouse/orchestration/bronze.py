@@ -145,7 +145,10 @@ def _report(context: dg.AssetExecutionContext, report: LoadReport, spec: dg.Asse
     tags = provenance(context, spec, snapshot_id)
     for partition, rows in loaded:
         metadata = {"load_id": report.load_id or "none"}
-        context.log_event(materialization(spec.key, partition, rows, tags, metadata))
+        count = (
+            rows if partition is not None or result is None else result.total_rows
+        )  # a merge's is the table's
+        context.log_event(materialization(spec.key, partition, count, tags, metadata))
         yield _reconciliation(spec.key, partition, report.extracted.get(partition, 0), rows)
     for partition, reason in report.failures.items():
         extracted = report.extracted.get(partition)

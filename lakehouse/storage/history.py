@@ -48,13 +48,18 @@ def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
     Raises:
         StorageError: the table did not exist yet, or its history does not go back so far.
     """
-    milliseconds = int(when.timestamp() * 1000)
+    milliseconds = round(when.timestamp() * 1000)
     log = [entry for entry in table.metadata.snapshot_log if entry.timestamp_ms <= milliseconds]
     if log and _is_known_until(table, log[-1], table.metadata.snapshot_log[len(log) :]):
         return log[-1].snapshot_id
     first = min((snapshot.timestamp_ms for snapshot in table.metadata.snapshots), default=None)
-    known = f"the history begins at {_utc(first):%Y-%m-%d %H:%M:%S} UTC" if first else "it is empty"
+    known = f"the history begins at {time_text(_utc(first))} UTC" if first else "it is empty"
     raise StorageError(f"{name} cannot be read as of {when.isoformat(sep=' ')}: {known}.")
+
+
+def time_text(moment: datetime) -> str:
+    """A time in UTC to the millisecond: snapshots may be less than a second apart."""
+    return moment.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
 
 
 def _is_known_until(table: "Table", entry: "SnapshotLogEntry", later: "Sequence[SnapshotLogEntry]") -> bool:

@@ -12,7 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, GreaterThanOrEqual, LessThanOrEqual
-from pyiceberg.types import BooleanType
+from pyiceberg.types import BooleanType, DecimalType, DoubleType, FloatType, IntegerType, LongType
 
 from lakehouse.storage.data_files import files_that_may_hold, read_files
 from lakehouse.storage.errors import MissingKeyError, StorageError
@@ -39,8 +39,8 @@ class MergeKey:
         columns: the key. A row without one of them is refused.
         cursor: of several rows of a key the one with the greatest cursor wins, the table's included;
             of equal ones, and without a cursor, the last of the batch.
-        deleted: a column that marks a row as the deletion of its key: true, or, if it is not a
-            boolean, anything but null.
+        deleted: a column that marks a row as the deletion of its key: true, a number but 0,
+            or (text, times) anything but null.
     """
 
     columns: tuple[str, ...]
@@ -183,8 +183,11 @@ class Merger:
         if self.key.deleted is None:
             return "false"
         flag = identifier(self.key.deleted)
-        if schema.find_type(self.key.deleted) == BooleanType():
+        kind = schema.find_type(self.key.deleted)
+        if kind == BooleanType():
             return f"coalesce({flag}, false)"
+        if isinstance(kind, IntegerType | LongType | DecimalType | FloatType | DoubleType):
+            return f"coalesce({flag} <> 0, false)"
         return f"({flag} is not null)"
 
     def _refuse_unknown_columns(self, present: Sequence[str]) -> None:

@@ -36,6 +36,7 @@ class WriteResult:
         metadata_location: the metadata file in which that snapshot is the current one; empty
             if there is no table.
         rows: rows written; for a merge, rows of the batch, those that an equal key outdid included.
+        total_rows: rows of the table afterwards.
         partitions: rows of each published partition, 0 for an empty one.
         failures: partitions that were not published, each with the reason; the table still
             has what it had of them.
@@ -45,6 +46,7 @@ class WriteResult:
     snapshot_id: int | None
     metadata_location: str
     rows: int
+    total_rows: int
     partitions: dict[date, int] = field(default_factory=dict)
     failures: dict[date, str] = field(default_factory=dict)
 
@@ -158,6 +160,13 @@ def _result(spec: TableSpec, committed: Committed) -> WriteResult:
         snapshot_id=committed.snapshot_id,
         metadata_location=committed.table.metadata_location if committed.table else "",
         rows=committed.staged.rows,
+        total_rows=_total_rows(committed),
         partitions=committed.staged.rows_by_partition(),
         failures=committed.staged.failures,
     )
+
+
+def _total_rows(committed: Committed) -> int:
+    snapshot = committed.table.current_snapshot() if committed.table else None
+    summary = snapshot.summary.additional_properties if snapshot and snapshot.summary else {}
+    return int(summary.get("total-records", 0))

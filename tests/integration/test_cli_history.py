@@ -85,6 +85,24 @@ def test_a_time_before_the_table_is_refused_in_a_sentence(lake: list[int], setti
     assert "the history begins at" in result.stderr
 
 
+def test_the_times_that_history_prints_are_understood(lake: list[int]) -> None:
+    lines = cli("history", "gold.sales").stdout.splitlines()[1:]
+    printed = [" ".join(line.split()[:2]) for line in lines]
+    counts = [
+        cli("query", "select count(*) from gold.sales", "--as-of", moment, "--format", "csv")
+        for moment in printed
+    ]
+    assert [count.stdout.splitlines()[1] for count in counts] == ["5", "1", "1"]
+    for moment in (printed[0] + "Z", printed[0].replace(" ", "T") + "+00:00"):
+        assert cli("query", "select 1 from gold.sales", "--as-of", moment).exit_code == 0
+
+
+def test_what_is_no_time_is_refused(lake: list[int]) -> None:
+    result = cli("query", "select 1", "--as-of", "yesterday")
+    assert result.exit_code == 2
+    assert "'yesterday' is no time such as 2013-05-01" in result.stderr
+
+
 def test_an_unknown_table_names_those_that_exist(lake: list[int]) -> None:
     result = cli("history", "gold.sale")
     assert result.exit_code == 1

@@ -211,3 +211,16 @@ print("calls:", calls)
     assert "calls: []" in run.stdout
     assert not (lake.settings.data_dir / "home").exists()
     assert lake.read("bronze.t", "id") == [(1,)]
+
+
+def test_an_empty_extract_does_not_empty_a_table(lake: Lake) -> None:
+    lake.load(python_source([{"id": 1}]))
+    with pytest.raises(LoadError, match="gave no rows, which would empty the table"):
+        lake.load(python_source([]))
+    assert lake.read("bronze.t", "id") == [(1,)]
+
+
+def test_unless_that_is_declared(lake: Lake) -> None:
+    lake.load(python_source([{"id": 1}]))
+    lake.load(python_source([], may_be_empty=True))
+    assert lake.read("bronze.t", "id") == []

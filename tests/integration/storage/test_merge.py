@@ -83,6 +83,13 @@ def test_a_timestamp_marks_a_deletion_by_being_there(store: Store) -> None:
     assert rows(store) == [(2, None)]
 
 
+def test_a_number_marks_a_deletion_unless_it_is_0(store: Store) -> None:
+    key = MergeKey(("id",), deleted="is_deleted")
+    merge(store, "select i as id, 0 as is_deleted from range(3) r(i)", key)
+    merge(store, "select 1 as id, 1 as is_deleted union all select 2, null", key)
+    assert rows(store) == [(0, 0), (2, None)]
+
+
 def test_the_same_load_twice_changes_nothing(store: Store) -> None:
     first = merge(store, values([(1, "a", 1, False)]), load_id="load-1")
     again = merge(store, values([(1, "b", 2, False)]), load_id="load-1")
