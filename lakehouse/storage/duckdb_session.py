@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 # The Iceberg extension reads manifests with the Avro one, which must be there first.
 EXTENSIONS = ("avro", "iceberg")
+# Of more partitions at once (DuckDB's own limit is 100) a write closes files and begins others, many
+# small ones. A year of days has 365; a process may commonly open 1,024.
+OPEN_FILES = 500
 
 
 def extension_file(name: str) -> Path:
@@ -48,6 +51,7 @@ def prepare(connection: "DuckDBPyConnection", settings: "Settings") -> None:
     # Its own: spill files are named alike in every process, and would be read as one another.
     spill = settings.temp_dir / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
     connection.execute(f"set temp_directory = {literal(str(spill))}")
+    connection.execute(f"set global partitioned_write_max_open_files = {OPEN_FILES}")
     set_time_zone(connection)
 
 

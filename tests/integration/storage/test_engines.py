@@ -89,3 +89,9 @@ def test_a_merge_by_a_column_that_the_table_lacks_says_so(store: Store) -> None:
     with pytest.raises(StorageError, match=r"silver\.t has no column code to merge by"):
         rows = store.rows("select 1 as id, 'a' as code")
         write.merge(store.catalog, TableSpec(NAME), rows, MergeKey(("code",)))
+
+
+def test_a_write_of_many_partitions_makes_one_file_of_each(store: Store) -> None:
+    days = "select date '2013-01-01' + (i % 150)::int as d, i as x from range(2000000) r(i)"
+    store.replace(NAME, days, partition_by="d")
+    assert len(store.table(NAME).inspect.files()) == 150
