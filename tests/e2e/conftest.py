@@ -21,7 +21,7 @@ CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-network
 expect.set_options(timeout=30_000)  # Playwright's 5 seconds are short for a busy machine
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """A Chromium without a window."""
     with sync_playwright() as playwright:
@@ -40,7 +40,7 @@ def chromium(playwright: Playwright) -> str | None:
     return shutil.which("chromium") or (own if Path(own).exists() else None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lakehouse(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lakehouse]:
     """A running `dagster dev`; it needs the browser so that nothing starts without one."""
     with running_in(tmp_path_factory.mktemp("lakehouse")) as lakehouse:
