@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.lake import Rows, open_lake
 from benchmarks.measure import measure
 from benchmarks.results import Result
-from benchmarks.upsert import Rows, _open
 
 TITLE = "Many partitions, a commit each, default retention"
 FEW, MANY = 10, 1000
@@ -23,7 +23,7 @@ def commits(data_dir: str) -> dict[str, Any]:
     from lakehouse.storage import write
     from lakehouse.storage.tables import TableSpec
 
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     spec = TableSpec("bronze.flights", partition_by="flight_date")
     seconds, reads = [], {}
     for number in range(MANY):
@@ -43,7 +43,7 @@ def _read(data_dir: str, day: int) -> float:
     """Seconds from finding the table in the catalog to the rows of one day."""
     from lakehouse.storage import scan
 
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     wanted = FIRST + timedelta(day)
     times = []
     for _ in range(READS):

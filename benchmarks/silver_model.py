@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import flights_csv, reader
+from benchmarks.lake import Rows, open_lake
 from benchmarks.measure import measure
 from benchmarks.results import Result, beside
-from benchmarks.upsert import Rows, _open
 
 TITLE = "A Silver model"
 YEARS = 30
@@ -29,7 +29,7 @@ def prepare(file: str, data_dir: str) -> dict[str, Any]:
     settings = Settings(data_dir=Path(data_dir))
     seed(settings.source_dir)
     load(AIRPORTS, settings)
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     flights = f"select make_date(year, month, day) as flight_date, * from {reader(Path(file))}"
     write.replace(catalog, TableSpec("bronze.flights", "flight_date"), Rows(connection, flights))
     os.environ["LAKEHOUSE_DATA_DIR"] = data_dir
@@ -51,7 +51,7 @@ def lakehouse_model(data_dir: str) -> dict[str, Any]:
     from lakehouse.storage import write
     from lakehouse.storage.tables import TableSpec
 
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     started = time.perf_counter()
     write.replace(catalog, TableSpec("silver.flights", "flight_date"), Rows(connection, _sql(data_dir)))
     return {"seconds": time.perf_counter() - started}
@@ -59,7 +59,7 @@ def lakehouse_model(data_dir: str) -> dict[str, Any]:
 
 def native_model(data_dir: str) -> dict[str, Any]:
     """Write the model as a table of a DuckDB database file."""
-    _, connection = _open(data_dir)
+    _, connection = open_lake(data_dir)
     connection.execute(f"attach '{data_dir}/native.duckdb' as native")
     started = time.perf_counter()
     connection.execute(f"create table native.flights as {_sql(data_dir)}")

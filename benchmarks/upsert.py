@@ -2,35 +2,19 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.data import flights_csv, reader
+from benchmarks.lake import Rows, open_lake
 from benchmarks.measure import measure
 from benchmarks.results import Result, beside
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-    from pyiceberg.catalog import Catalog
 
 TITLE = "Upsert"
 YEARS = 30
 TABLE_ROWS, CHANGED_ROWS = 10_000_000, 1_000_000
 # The largest that PyIceberg bears here within some minutes: its time grows with the square of the changes.
 SMALL_TABLE_ROWS, SMALL_CHANGED_ROWS = 1_000_000, 200_000
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a query."""
-
-    connection: "DuckDBPyConnection"
-    sql: str
-
-    def query(self, _: object) -> str:
-        """The query."""
-        return self.sql
 
 
 def _flights(file: str, rows: int) -> str:
@@ -46,24 +30,12 @@ def _changes(changed: int) -> str:
     )
 
 
-def _open(data_dir: str) -> "tuple[Catalog, DuckDBPyConnection]":
-    from lakehouse.catalog import open_catalog
-    from lakehouse.settings import Settings
-    from lakehouse.storage import duckdb_session, scan
-
-    settings = Settings(data_dir=Path(data_dir))
-    catalog, connection = open_catalog(settings), duckdb_session.connect(settings)
-    for name in scan.list_tables(catalog):
-        scan.pin_current(connection, catalog.load_table(name))
-    return catalog, connection
-
-
 def build(file: str, data_dir: str, rows: int) -> dict[str, Any]:
     """Write the table that is merged into."""
     from lakehouse.storage import write
     from lakehouse.storage.tables import TableSpec
 
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     started = time.perf_counter()
     write.replace(
         catalog, TableSpec("bronze.flights", sort_by=("id",)), Rows(connection, _flights(file, rows))
@@ -77,7 +49,7 @@ def lakehouse_upsert(data_dir: str, changed: int) -> dict[str, Any]:
     from lakehouse.storage.merge import MergeKey
     from lakehouse.storage.tables import TableSpec
 
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     spec = TableSpec("bronze.flights", sort_by=("id",))
     started = time.perf_counter()
     write.merge(catalog, spec, Rows(connection, _changes(changed)), MergeKey(("id",), cursor="version"))
@@ -87,7 +59,7 @@ def lakehouse_upsert(data_dir: str, changed: int) -> dict[str, Any]:
 
 def pyiceberg_upsert(data_dir: str, changed: int) -> dict[str, Any]:
     """Merge with PyIceberg's `upsert`."""
-    catalog, connection = _open(data_dir)
+    catalog, connection = open_lake(data_dir)
     table = catalog.load_table("bronze.flights")
     rows = connection.execute(_changes(changed)).to_arrow_table().cast(table.schema().as_arrow())
     started = time.perf_counter()

@@ -88,10 +88,9 @@ def _checks(defs: dg.Definitions, instance: dg.DagsterInstance) -> str:
     for key in keys:
         record = records.get(key)
         event = record.event.dagster_event if record and record.event else None
+        # A run that was killed has planned it only.
         evaluated = event is not None and event.event_type == DagsterEventType.ASSET_CHECK_EVALUATION
-        evaluation = (
-            event.asset_check_evaluation_data if event and evaluated else None
-        )  # planned only: killed
+        evaluation = event.asset_check_evaluation_data if event and evaluated else None
         if evaluation is None:
             outcomes["not evaluated"] += 1
         elif evaluation.passed:

@@ -10,7 +10,6 @@ from typing import Any
 
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_reading import CsvReading
-from lakehouse.ingest.csv_values import FileColumn
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landing import hand_over, land
 from lakehouse.ingest.source import Extraction
@@ -50,7 +49,7 @@ def read_csv(
             f"{shown} has a header but no rows. If the day is rightly empty, leave the file out."
         )
     _refuse_strays(extraction, files, shown)
-    undeclared = [Column(each.name, each.type) for each in columns if each.name not in source.column_names]
+    undeclared = [column for column in columns if column.name not in source.column_names]
     yield from hand_over(extraction, files, undeclared)
 
 
@@ -71,24 +70,20 @@ def _read_header(file: Path) -> list[str]:
 
 def _file_columns(
     header: list[str], declared: tuple[Column, ...], computed: set[str], file: Path
-) -> list[FileColumn]:
+) -> list[Column]:
     """The columns in the file's order; one that nobody declared is read as text."""
     names = [name.lower() for name in header]  # DuckDB takes names that differ by case for one
     if duplicates := [name for name in names if names.count(name) > 1]:
         raise SourceError(f"{file} has the column {duplicates[0]!r} twice.")
     if "" in header:
         raise SourceError(f"{file} has a column without a name, the {header.index('') + 1}. of its header.")
-    wanted = {
-        column.name: FileColumn(column.name, column.type, column.zone)
-        for column in declared
-        if column.name not in computed
-    }
+    wanted = {column.name: column for column in declared if column.name not in computed}
     missing = [name for name in wanted if name not in header]
     if missing:
         unknown = [name for name in header if name not in wanted]
         hint = f" It has instead: {', '.join(unknown)}." if unknown else ""
         raise SourceError(f"{file} lacks the column {', '.join(missing)}.{hint}")
-    return [wanted.get(name, FileColumn(name, "varchar")) for name in header]
+    return [wanted.get(name, Column(name, "varchar")) for name in header]
 
 
 def _refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Path) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakehouse.ingest.csv_values import FileColumn
+from lakehouse.ingest.columns import Column
+from lakehouse.ingest.csv_values import complaint, is_checked, read_as, value
 from lakehouse.ingest.errors import SourceError
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.sql import identifier, literal
@@ -38,7 +39,7 @@ class CsvReading:
     file: Path
     shown: Path
     null_value: str
-    columns: Sequence[FileColumn]
+    columns: Sequence[Column]
 
     def land(self, land: Callable[[str], list[StagedFile]], computed: Mapping[str, str]) -> list[StagedFile]:
         """Let `land` write the query of the file's rows, with its name and the computed columns.
@@ -67,10 +68,10 @@ class CsvReading:
         return files
 
     def _query(self, computed: Mapping[str, str]) -> str:
-        columns = [f"{column.value()} as {identifier(column.name)}" for column in self.columns]
+        columns = [f"{value(column)} as {identifier(column.name)}" for column in self.columns]
         added = [f"{expression} as {identifier(name)}" for name, expression in computed.items()]
         added.append(f"{literal(self.shown)} as _source_file")
-        reader = self._reader({column.name: column.read_as for column in self.columns})
+        reader = self._reader({column.name: read_as(column) for column in self.columns})
         lines = f"select {', '.join(columns)} from {reader}"
         return f"select *, {', '.join(added)} from ({lines}) as lines"
 
@@ -96,20 +97,20 @@ class CsvReading:
             row, text, is_time, column = min(found, key=lambda misfit: misfit[0])
             raise SourceError(
                 f"{self.shown} is not what was declared: row {row}, column {column.name}: {text!r} "
-                f"{column.complaint(text, is_time)}."
+                f"{complaint(column, is_time)}."
             )
 
-    def _first_misfit(self, column: FileColumn) -> tuple[int, str, bool] | None:
+    def _first_misfit(self, column: Column) -> tuple[int, str, bool] | None:
         """Row, text, and whether that is a time, of the first value that does not fit."""
-        if not column.is_checked:
+        if not is_checked(column):
             return None
         name = identifier(column.name)
         texts = self._reader({each.name: "varchar" for each in self.columns})
         return self.connection.execute(
             f"with texts as (select row_number() over () as row, {name} as text from {texts}),"
-            f" values as (select row, text, try_cast(text as {column.read_as}) as {name} from texts)"
+            f" values as (select row, text, try_cast(text as {read_as(column)}) as {name} from texts)"
             f" select row, text, try_cast(text as timestamp) is not null from values"
-            f" where text is not null and try({column.value(misfit='null')}) is null order by row limit 1"
+            f" where text is not null and try({value(column, misfit='null')}) is null order by row limit 1"
         ).fetchone()
 
     def _reader(self, types: Mapping[str, str]) -> str:

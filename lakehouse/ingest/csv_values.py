@@ -5,8 +5,7 @@ Left to itself DuckDB rounds 1.5 to a whole number and 1.005 to two decimals, dr
 no `timestamptz` as null.
 """
 
-from dataclasses import dataclass
-
+from lakehouse.ingest.columns import Column
 from lakehouse.storage.sql import identifier, literal
 
 MOST_DIGITS = 38  # of DuckDB's decimals
@@ -14,76 +13,67 @@ DATE_LENGTH = 10
 ZONE = r"\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|UTC|[+-]\d\d(:?\d\d)?)$"
 
 
-@dataclass(frozen=True)
-class FileColumn:
-    """A column of a file: its name, the declared SQL type, the zone of times that name none."""
+def read_as(column: Column) -> str:
+    """A type that shows what the declared one would hide."""
+    match column.type.split("(")[0]:
+        case "integer":
+            return "double"
+        case "bigint":
+            return f"decimal({MOST_DIGITS}, 18)"
+        case "decimal":
+            precision, scale = _digits(column.type)
+            return f"decimal({MOST_DIGITS}, {MOST_DIGITS - precision + scale})"
+        case "timestamptz" | "timestamp" | "date":
+            return "varchar"
+    return column.type
 
-    name: str
-    type: str
-    zone: str | None = None
 
-    @property
-    def read_as(self) -> str:
-        """A type that shows what the declared one would hide."""
-        match self.type.split("(")[0]:
-            case "integer":
-                return "double"
-            case "bigint":
-                return f"decimal({MOST_DIGITS}, 18)"
-            case "decimal":
-                precision, scale = _digits(self.type)
-                return f"decimal({MOST_DIGITS}, {MOST_DIGITS - precision + scale})"
-            case "timestamptz" | "timestamp" | "date":
-                return "varchar"
-        return self.type
+def is_checked(column: Column) -> bool:
+    """Whether reading with the declared type would hide something."""
+    return read_as(column) != column.type
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether reading with the declared type would hide something."""
-        return self.read_as != self.type
 
-    def value(self, misfit: str = "error('misfit')") -> str:
-        """SQL of the declared type over the column as it was read.
+def value(column: Column, misfit: str = "error('misfit')") -> str:
+    """SQL of the declared type over the column as it was read.
 
-        Args:
-            misfit: SQL for what would not stay as it is. What is nothing of the type is an error.
-        """
-        column = identifier(self.name)
-        cast = f"cast({column} as {self.type})"
-        match self.type.split("(")[0]:
-            case "integer" | "bigint":
-                return f"if({column} % 1 <> 0, {misfit}, {cast})"
-            case "decimal":
-                return f"if({cast} <> {column}, {misfit}, {cast})"
-            case "timestamptz":
-                local = (
-                    f"timezone({literal(self.zone)}, cast({column} as timestamp))" if self.zone else misfit
-                )
-                zoned = f"ends_with({column}, 'Z') or regexp_matches({column}, '{ZONE}')"
-                return f"case when {column} is null then null when {zoned} then {cast} else {local} end"
-            case "timestamp":
-                return f"if(regexp_matches({column}, '{ZONE}'), {misfit}, {cast})"
-            case "date":
-                return f"if(length(trim({column})) > {DATE_LENGTH}, {misfit}, {cast})"
-        return column
+    Args:
+        misfit: SQL for what would not stay as it is. What is nothing of the type is an error.
+    """
+    name = identifier(column.name)
+    cast = f"cast({name} as {column.type})"
+    match column.type.split("(")[0]:
+        case "integer" | "bigint":
+            return f"if({name} % 1 <> 0, {misfit}, {cast})"
+        case "decimal":
+            return f"if({cast} <> {name}, {misfit}, {cast})"
+        case "timestamptz":
+            local = f"timezone({literal(column.zone)}, cast({name} as timestamp))" if column.zone else misfit
+            zoned = f"ends_with({name}, 'Z') or regexp_matches({name}, '{ZONE}')"
+            return f"case when {name} is null then null when {zoned} then {cast} else {local} end"
+        case "timestamp":
+            return f"if(regexp_matches({name}, '{ZONE}'), {misfit}, {cast})"
+        case "date":
+            return f"if(length(trim({name})) > {DATE_LENGTH}, {misfit}, {cast})"
+    return name
 
-    def complaint(self, text: str, is_time: bool) -> str:
-        """What is wrong with a text that does not fit; `is_time` if it is one of some kind."""
-        match self.type.split("(")[0]:
-            case "integer" | "bigint":
-                return "is no whole number. Declare the column as double or decimal, or ask the source"
-            case "decimal":
-                return f"has more digits than {self.type}. Declare more, or ask the source"
-            case "timestamptz" if is_time:
-                return (
-                    "names no time zone. Give the column's zone in the contract (`zone: America/New_York`), "
-                    "or declare it as timestamp"
-                )
-            case "timestamp" if is_time:
-                return "names a time zone. Declare the column as timestamptz"
-            case "date" if is_time:
-                return "is more than a date. Declare the column as timestamp or timestamptz"
-        return f"is no {self.type}"
+
+def complaint(column: Column, is_time: bool) -> str:
+    """What is wrong with a text that does not fit; `is_time` if it is one of some kind."""
+    match column.type.split("(")[0]:
+        case "integer" | "bigint":
+            return "is no whole number. Declare the column as double or decimal, or ask the source"
+        case "decimal":
+            return f"has more digits than {column.type}. Declare more, or ask the source"
+        case "timestamptz" if is_time:
+            return (
+                "names no time zone. Give the column's zone in the contract (`zone: America/New_York`), "
+                "or declare it as timestamp"
+            )
+        case "timestamp" if is_time:
+            return "names a time zone. Declare the column as timestamptz"
+        case "date" if is_time:
+            return "is more than a date. Declare the column as timestamp or timestamptz"
+    return f"is no {column.type}"
 
 
 def _digits(decimal: str) -> tuple[int, int]:

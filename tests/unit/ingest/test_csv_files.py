@@ -31,10 +31,16 @@ SOURCE = BronzeSource(
 Read = Callable[..., list[tuple[object, ...]]]
 
 
-def make_extraction(settings: Settings, connection: duckdb.DuckDBPyConnection, folder: Path) -> Extraction:
-    prestager = SOURCE.prestager(open_catalog(settings), keep_snapshots=1)
+def make_extraction(
+    settings: Settings,
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    source: BronzeSource = SOURCE,
+    day: date | None = DAY,
+) -> Extraction:
+    prestager = source.prestager(open_catalog(settings), keep_snapshots=1)
     loaded_at = datetime(2013, 1, 2, tzinfo=UTC)
-    return Extraction(DAY, SOURCE, settings, connection, folder, prestager, "1.0", loaded_at, set())
+    return Extraction(day, source, settings, connection, folder, prestager, "1.0", loaded_at, set())
 
 
 @pytest.fixture
@@ -204,9 +210,7 @@ def read_typed(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Cal
         file = settings.source_dir / "typed.csv"
         line = GOOD_TYPED | values
         file.write_text(",".join(line) + "\n" + ",".join(line.values()) + "\n", encoding="utf-8")
-        prestager = TYPED.prestager(open_catalog(settings), keep_snapshots=1)
-        at = datetime(2013, 1, 2, tzinfo=UTC)
-        extraction = Extraction(None, TYPED, settings, connection, folder, prestager, "1.0", at, set())
+        extraction = make_extraction(settings, connection, folder, TYPED, None)
         list(read_csv(extraction, file))
         parquet = max(folder.rglob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
         name = str(parquet).replace("'", "''")
