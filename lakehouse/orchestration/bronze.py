@@ -145,9 +145,8 @@ def _report(context: dg.AssetExecutionContext, report: LoadReport, spec: dg.Asse
     tags = provenance(context, spec, snapshot_id)
     for partition, rows in loaded:
         metadata = {"load_id": report.load_id or "none"}
-        count = (
-            rows if partition is not None or result is None else result.total_rows
-        )  # a merge's is the table's
+        # A merge's rows are the batch's; the table has others.
+        count = rows if partition is not None or result is None else result.total_rows
         context.log_event(materialization(spec.key, partition, count, tags, metadata))
         yield _reconciliation(spec.key, partition, report.extracted.get(partition, 0), rows)
     for partition, reason in report.failures.items():

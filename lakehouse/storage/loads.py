@@ -33,10 +33,16 @@ def holding(metadata: "TableMetadata", load_id: str) -> "Mapping[str, str] | Non
 
 
 def remember_loads(transaction: "Transaction", dropped: "Sequence[Snapshot]") -> None:
-    """Keep the load ids of snapshots, the oldest first, that the transaction drops."""
+    """Keep the load ids of snapshots, the oldest first, that the transaction drops.
+
+    One that was rolled back is no ancestor: what it brought is not in the table.
+    """
     before = _dropped_loads(transaction.table_metadata)
+    ancestors = {snapshot.snapshot_id for snapshot in _ancestors(transaction.table_metadata)}
     loads = list(before)
     for snapshot in dropped:
+        if snapshot.snapshot_id not in ancestors:
+            continue
         summary = _summary(snapshot)
         if summary.get(STRATEGY) == REPLACE:
             loads.clear()

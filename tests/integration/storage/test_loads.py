@@ -52,6 +52,17 @@ def test_a_dropped_load_that_was_replaced_can_come_again(store: Store) -> None:
     assert store.read(NAME) == [(1,), (2,), (9,)]
 
 
+def test_a_load_that_was_rolled_back_can_come_again_after_its_snapshot_is_dropped(store: Store) -> None:
+    append(store, 1, keep=3)
+    first = store.table(NAME).metadata.current_snapshot_id
+    assert first is not None
+    append(store, 2, keep=3)
+    store.table(NAME).manage_snapshots().rollback_to_snapshot(first).commit()
+    for number in (3, 4, 5, 6, 2, 1):
+        append(store, number, keep=3)
+    assert store.read(NAME) == [(1,), (2,), (3,), (4,), (5,), (6,)]
+
+
 def test_a_merge_that_changed_nothing_is_remembered(store: Store) -> None:
     key = MergeKey(("id",), deleted="gone")
 
