@@ -144,6 +144,11 @@ def test_the_readme_shows_what_the_demo_prints(first_output: str) -> None:
     assert [line for line in lines if line not in first_output.splitlines()] == []
 
 
+def test_the_warning_that_the_readme_explains_is_the_datas(query: Query) -> None:
+    [(unknown,)] = query("select count(*) from silver.flights where not is_known_dest")
+    assert f"{unknown:,} flights go to airports" in (PROJECT_DIR / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_second_demo_changes_nothing_and_says_so(home: Path, settings: Settings) -> None:
     before = snapshots(settings)
     output = demo(home)
