@@ -29,7 +29,7 @@ class Settings(BaseSettings):
         default_factory=lambda fields: fields["data_dir"] / "sources",
         description="Where file sources are read from.",
     )
-    duckdb_memory: str = Field("1GB", description="Memory limit of each DuckDB connection.")
+    duckdb_memory: str = Field("700MB", description="Memory limit of each DuckDB connection.")
     duckdb_threads: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,

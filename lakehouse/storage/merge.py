@@ -4,9 +4,7 @@ Only files that hold a touched key are written again; the others stay as they ar
 replaces depends on the table, so each attempt of its commit merges anew with what is there then.
 """
 
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +14,7 @@ from pyiceberg.types import BooleanType, DecimalType, DoubleType, FloatType, Int
 
 from lakehouse.storage.data_files import files_that_may_hold, read_files
 from lakehouse.storage.errors import MissingKeyError, StorageError
+from lakehouse.storage.scratch import scratch_file, scratch_table
 from lakehouse.storage.sql import identifier
 from lakehouse.storage.staged_write import StagedWrite
 from lakehouse.storage.staging import RowSource, select_as, stage
@@ -86,21 +85,21 @@ class Merger:
         """
         self._refuse_unknown_columns(present)
         connection = self.source.connection
-        with _temporary(connection) as changes, _temporary(connection) as hits:
-            taken = self._collect(changes, schema, present)
+        numbered = (
+            f"select *, row_number() over () as {POSITION}"
+            f" from ({select_as(self.source.query(None), schema, present)}\n)"
+        )
+        with (
+            scratch_file(connection, numbered) as batch,
+            scratch_table(connection) as changes,
+            scratch_table(connection) as hits,
+        ):
+            taken = self._count_refusing_missing_keys(batch)
+            self._choose(batch, changes)
             touched = self._touched(changes, hits, schema, base) if base else []
-            columns = ", ".join(identifier(field.name) for field in schema.fields)
-            rows = f"select {columns} from {changes} as changes where not {self._is_deletion(schema)}"
-            if base is not None and touched:
-                kept = ", ".join(f"kept.{identifier(field.name)}" for field in schema.fields)
-                rows = (
-                    f"select {kept} from {read_files(base, touched, schema)} as kept"
-                    f" anti join {changes} as changes on {self.key.joined('kept', 'changes')}"
-                    f" union all {rows}"
-                )
             files = stage(
                 connection,
-                rows,
+                self._rows(batch, changes, touched, schema, base),
                 schema,
                 location,
                 partition_by=self.spec.partition_by,
@@ -108,21 +107,38 @@ class Merger:
             )
         return StagedWrite(files, None, {}, removed=touched, merged=taken)
 
-    def _collect(self, changes: str, schema: "Schema", present: Sequence[str]) -> int:
-        """Keep one row of each key, the newest of the batch; returns how many rows the batch has."""
-        connection = self.source.connection
-        rows = select_as(self.source.query(None), schema, present)
-        newest = f"{identifier(self.key.cursor)} desc nulls last, " if self.key.cursor else ""
-        with _temporary(connection) as batch:
-            connection.execute(
-                f"create temp table {batch} as select *, row_number() over () as {POSITION} from ({rows}\n)"
-            )
-            taken = self._count_refusing_missing_keys(batch)
-            connection.execute(
-                f"create temp table {changes} as select * from {batch} qualify row_number() over"
-                f" (partition by {self.key.listed()} order by {newest}{POSITION} desc) = 1"
-            )
-        return taken
+    def _rows(
+        self,
+        batch: str,
+        changes: str,
+        touched: Sequence["DataFile"],
+        schema: "Schema",
+        base: "Table | None",
+    ) -> str:
+        """The rows to write: the changes, and what else the touched files hold."""
+        columns = ", ".join(identifier(field.name) for field in schema.fields)
+        rows = (
+            f"select {columns} from {batch} where {POSITION} in (select {POSITION} from {changes})"
+            f" and not {self._is_deletion(schema)}"
+        )
+        if base is None or not touched:
+            return rows
+        kept = ", ".join(f"kept.{identifier(field.name)}" for field in schema.fields)
+        return (
+            f"select {kept} from {read_files(base, touched, schema)} as kept"
+            f" anti join {changes} as changes on {self.key.joined('kept', 'changes')}"
+            f" union all {rows}"
+        )
+
+    def _choose(self, batch: str, changes: str) -> None:
+        """Keep of each key the newest row of the batch: its key, cursor and position."""
+        cursor = [self.key.cursor] if self.key.cursor else []
+        columns = ", ".join(map(identifier, dict.fromkeys([*self.key.columns, *cursor])))
+        newest = "".join(f"{identifier(name)} desc nulls last, " for name in cursor)
+        self.source.connection.execute(
+            f"create temp table {changes} as select {columns}, {POSITION} from {batch} qualify row_number()"
+            f" over (partition by {self.key.listed()} order by {newest}{POSITION} desc) = 1"
+        )
 
     def _count_refusing_missing_keys(self, batch: str) -> int:
         counts = ", ".join(f"count({identifier(column)})" for column in self.key.columns)
@@ -194,13 +210,3 @@ class Merger:
         wanted = [*self.key.columns, self.key.cursor, self.key.deleted]
         if absent := [name for name in wanted if name is not None and name not in present]:
             raise StorageError(f"{self.spec.name}: the rows have no column {', '.join(absent)} to merge by.")
-
-
-@contextmanager
-def _temporary(connection: "DuckDBPyConnection") -> Iterator[str]:
-    """The name of a temporary table that is gone afterwards."""
-    name = identifier(f"merge_{uuid.uuid4().hex}")
-    try:
-        yield name
-    finally:
-        connection.execute(f"drop table if exists {name}")
