@@ -36,7 +36,7 @@ dev: $(READY)  ## the Dagster UI on http://127.0.0.1:3000
 	@$(BIN)/dagster dev -h 127.0.0.1 -p $(or $(PORT),3000)
 
 test: $(READY)  ## all tests
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n 2 --dist loadfile
 
 bench: $(READY)  ## the benchmarks, into benchmarks/RESULTS.md; a quarter of an hour
 	@$(BIN)/python -m benchmarks

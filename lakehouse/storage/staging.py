@@ -34,6 +34,7 @@ Audit = Callable[[Sequence["StagedFile"]], Mapping[date | None, str]]
 
 # Large enough to read at full speed, small enough to be written again for one changed row.
 FILE_SIZE = "256MB"
+LARGEST_FILE_BYTES = 512 * 10**6
 
 
 @dataclass(frozen=True)
@@ -93,19 +94,51 @@ def stage(
     if sort_by:
         query += "\norder by " + ", ".join(identifier(name) for name in (partition_by, *sort_by) if name)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if partition_by:
-        options += [f"partition_by ({identifier(partition_by)})", "write_partition_columns"]
-    else:
-        options.append(f"file_size_bytes {literal(FILE_SIZE)}")
     try:
-        written = connection.execute(f"copy ({query}) to {literal(folder)} ({', '.join(options)})").fetchall()
-        files = [_staged_file(row[0], row[1], row[5], partition_by) for row in written if row[1] > 0]
+        files = _copy(connection, query, folder, options, partition_by)
+        files = [part for file in files for part in _split(connection, file, options)]
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     if not files:
-        shutil.rmtree(folder, ignore_errors=True)  # of no rows DuckDB makes a file too
+        shutil.rmtree(folder, ignore_errors=True)
     return files
+
+
+def _copy(
+    connection: "DuckDBPyConnection",
+    query: str,
+    folder: Path,
+    options: Sequence[str],
+    partition_by: str | None,
+) -> list[StagedFile]:
+    """Write a query's rows into a folder that is not there yet: a file a partition, or of a size."""
+    division = (
+        f"partition_by ({identifier(partition_by)}), write_partition_columns"
+        if partition_by
+        else f"file_size_bytes {literal(FILE_SIZE)}"
+    )
+    written = connection.execute(
+        f"copy ({query}) to {literal(folder)} ({', '.join(options)}, {division})"
+    ).fetchall()
+    for path, rows, *_ in written:
+        if rows == 0:  # DuckDB begins files that it then has nothing for
+            Path(path).unlink()
+    return [_staged_file(row[0], row[1], row[5], partition_by) for row in written if row[1] > 0]
+
+
+def _split(
+    connection: "DuckDBPyConnection", file: StagedFile, options: Sequence[str]
+) -> Iterator[StagedFile]:
+    """Divide what a large partition came to: DuckDB takes no size where it divides by a column."""
+    path = Path(file.path)
+    if path.stat().st_size <= LARGEST_FILE_BYTES:
+        yield file
+        return
+    rows = f"from read_parquet({literal(path)}, hive_partitioning = false)"
+    for part in _copy(connection, rows, path.with_suffix(""), options, None):
+        yield StagedFile(part.path, part.rows, file.partition)
+    path.unlink()
 
 
 def to_data_files(io: "FileIO", metadata: "TableMetadata", files: Sequence[StagedFile]) -> list["DataFile"]:

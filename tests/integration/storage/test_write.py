@@ -2,9 +2,11 @@
 
 from datetime import date, timedelta
 
+import pyarrow.parquet as pq
 import pytest
 from store import D1, D2, D3, Store
 
+from lakehouse.storage import staging
 from lakehouse.storage.commit import PARTITIONS, ROWS, RUN_ID
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.loads import LOAD_ID
@@ -123,6 +125,32 @@ def test_sorted_files_are_sorted(store: Store) -> None:
 
     values = store.table("silver.t").scan().to_arrow()["x"].to_pylist()
     assert values == sorted(values)
+
+
+def test_a_large_partition_becomes_several_files_in_order(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "FILE_SIZE", "500KB")
+    monkeypatch.setattr(staging, "LARGEST_FILE_BYTES", 1_000_000)
+    spec = TableSpec("silver.t", "d", sort_by=("x",))
+    rows = store.rows(
+        "select date '2013-01-01' as d, (hash(i) % 1000000)::bigint as x, {'y': i} as s from range(400000) r(i)"
+        " union all select date '2013-01-02', 0, {'y': 0}"
+    )
+    for _ in range(2):
+        result = overwrite_partitions(store.catalog, spec, rows, [D1, D2])
+
+    assert result.partitions == {D1: 400_000, D2: 1}
+    files = [task.file for task in store.table("silver.t").scan().plan_files()]
+    assert len(files) > 2
+    assert max(file.file_size_in_bytes for file in files) < 3_000_000  # row groups are not cut
+    for file in files:
+        values = pq.read_table(file.file_path, partitioning=None)["x"].to_pylist()
+        assert values == sorted(values)
+    assert store.read("silver.t", "count(*), count(distinct s.y), sum(s.y)") == [
+        (400_001, 400_000, 399_999 * 200_000)
+    ]
+    assert store.unreferenced_files() == []
 
 
 def test_odd_names_and_values_survive(store: Store) -> None:
