@@ -134,7 +134,8 @@ def test_a_large_partition_becomes_several_files_in_order(
     monkeypatch.setattr(staging, "LARGEST_FILE_BYTES", 1_000_000)
     spec = TableSpec("silver.t", "d", sort_by=("x",))
     rows = store.rows(
-        "select date '2013-01-01' as d, (hash(i) % 1000000)::bigint as x, {'y': i} as s from range(400000) r(i)"
+        "select date '2013-01-01' as d, (hash(i) % 1000000)::bigint as x, {'y': i} as s"
+        " from range(400000) r(i)"
         " union all select date '2013-01-02', 0, {'y': 0}"
     )
     for _ in range(2):
