@@ -9,16 +9,22 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
 
 class Settings(BaseSettings):
-    """The `local` profile: a SQLite catalog and local files, nothing to start."""
+    """By default the `local` profile: a SQLite catalog and local files, nothing to start."""
 
-    model_config = SettingsConfigDict(env_prefix="LAKEHOUSE_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="LAKEHOUSE_",
+        frozen=True,
+        extra="ignore",
+        env_ignore_empty=True,
+        hide_input_in_errors=True,  # it may be a secret
+    )
 
     project_dir: Path = PROJECT_DIR
     data_dir: Path = Field(
@@ -28,6 +34,15 @@ class Settings(BaseSettings):
     source_dir: Path = Field(
         default_factory=lambda fields: fields["data_dir"] / "sources",
         description="Where file sources are read from.",
+    )
+    catalog_uri: SecretStr | None = Field(
+        None,
+        description="The Postgres database that holds the catalog; None keeps it in a SQLite file.",
+    )
+    catalog_patience_seconds: float = Field(
+        60,  # a server restarts in seconds, a managed one fails over within a minute
+        ge=0,
+        description="How long a write waits for a catalog that does not answer.",
     )
     duckdb_memory: str = Field("700MB", description="Memory limit of each DuckDB connection.")
     duckdb_threads: int = Field(
@@ -51,6 +66,16 @@ class Settings(BaseSettings):
         description="How old a file that no snapshot names must be before maintenance removes it.",
     )
     today: date | None = Field(None, description="Holds the clock still, to live through past data.")
+
+    @field_validator("catalog_uri")
+    @classmethod
+    def _names_a_postgres_database(cls, uri: SecretStr | None) -> SecretStr | None:
+        if uri is not None:
+            from lakehouse.catalog.postgres import refusal_of
+
+            if refusal := refusal_of(uri.get_secret_value()):
+                raise ValueError(refusal)
+        return uri
 
     @cached_property
     def warehouse_dir(self) -> Path:

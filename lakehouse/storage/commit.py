@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyiceberg.exceptions import (
@@ -20,15 +19,15 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from lakehouse.storage.errors import CommitConflictError
+from lakehouse.storage.errors import CommitConflictError, CommitUnknownError, StorageError, disk_reason
+from lakehouse.storage.landed_commit import landed_in
 from lakehouse.storage.loads import LOAD_ID, ONCE, STRATEGY, holding
-from lakehouse.storage.maintenance import referred
 from lakehouse.storage.merge import Merger
 from lakehouse.storage.partitioning import files_of
 from lakehouse.storage.producer import add_snapshot, drop_old_snapshots
 from lakehouse.storage.staged_write import StagedWrite, Stager
 from lakehouse.storage.staging import discard, to_data_files
-from lakehouse.storage.tables import TableSpec, begin, load_table
+from lakehouse.storage.tables import TableSpec, begin
 from lakehouse.storage.time_window import WindowStager
 from lakehouse.storage.types import describe, to_iceberg_schema
 
@@ -87,6 +86,7 @@ class Write:
 
         Raises:
             CommitConflictError: other writers kept winning.
+            CommitUnknownError: the catalog's answer was lost; the write is in the table, or it is not.
             StorageError, duckdb.Error: nothing was written.
         """
         retrying = Retrying(
@@ -98,20 +98,27 @@ class Write:
         )
         try:
             return retrying(self._attempt)
-        except CommitStateUnknownException:
-            raise  # the commit may have landed: its files must stay
         except LOST_RACES as error:
             self._discard()
             raise CommitConflictError(
                 f"{self.spec.name}: other writers changed the table in each of {COMMIT_ATTEMPTS} "
                 f"attempts. Run it again when they are done. ({error})"
             ) from error
-        except BaseException:
-            if not self._landed():
+        except OSError as error:
+            self._discard()
+            raise StorageError(
+                f"{self.spec.name} could not be written and is as it was. {disk_reason(error)}"
+            ) from error
+        except Exception:
+            self._discard()
+            raise
+        except BaseException:  # an interruption may come right after the commit
+            if not self._may_have_landed():
                 self._discard()
             raise
 
     def _attempt(self) -> Committed:
+        self.snapshot_id = None
         source = self.stager.source
         incoming = to_iceberg_schema(describe(source.connection, source.query(self.stager.partitions)))
         table, transaction = begin(self.catalog, self.spec, incoming)
@@ -129,7 +136,6 @@ class Write:
         return self._commit(self.staged, table, transaction)
 
     def _commit(self, staged: StagedWrite, table: "Table | None", transaction: "Transaction") -> Committed:
-        self.snapshot_id = None
         current = table.metadata.current_snapshot_id if table else None
         if staged.partitions == []:
             return Committed(staged, table, current)
@@ -140,7 +146,12 @@ class Write:
         if added or removed or self.once or _changes_columns(table, transaction):
             self.snapshot_id = add_snapshot(transaction, added, removed, self._summary(staged))
             drop_old_snapshots(transaction, self.spec.keep_snapshots)
-        return Committed(staged, transaction.commit_transaction(), self.snapshot_id or current)
+        try:
+            return Committed(staged, transaction.commit_transaction(), self.snapshot_id or current)
+        except (*LOST_RACES, StorageError):
+            raise  # it did not land
+        except Exception as error:
+            return self._look_for(staged, error)
 
     def _removes(self, staged: StagedWrite) -> BooleanExpression:
         if staged.partitions is None:
@@ -152,21 +163,39 @@ class Write:
         once = {LOAD_ID: self.once, ONCE: "true"} if self.once else {}
         return {**self.summary, STRATEGY: self.strategy, ROWS: str(staged.rows), **by_partition, **once}
 
-    def _landed(self) -> bool:
-        """Whether the commit is in the catalog although it ended in an error, such as an interruption.
+    def _look_for(self, staged: StagedWrite, error: Exception) -> Committed:
+        """Whether a commit that ended in an error is in the table all the same.
 
-        Its files must stay then, as they must where that cannot be found out. Its snapshot may be
-        dropped already and its files be part of later ones.
+        Raises:
+            CommitFailedException: it is not, or not yet; the files stay, for it may still arrive.
+            CommitUnknownError: the table cannot be looked at.
         """
+        try:
+            table = landed_in(self.catalog, self.spec.name, self.snapshot_id, staged.files)
+        except Exception as silence:
+            self.staged = None
+            raise CommitUnknownError(
+                f"{self.spec.name}: the catalog's answer to the commit was lost ({error}), and it cannot be "
+                f"asked now ({silence}). When it answers, `lakehouse history {self.spec.name}` says whether "
+                "the write is there; run it again if it is not."
+            ) from error
+        if table is not None:
+            logger.warning("%s: committed, though the answer was lost: %s", self.spec.name, error)
+            return Committed(staged, table, self.snapshot_id)
+        if isinstance(error, CommitStateUnknownException):
+            self.staged = None
+            raise CommitFailedException(f"the answer was lost and the table is unchanged: {error}") from error
+        raise error
+
+    def _may_have_landed(self) -> bool:
         if self.snapshot_id is None or self.staged is None:
             return False
-        staged = {Path(file.path) for file in self.staged.files}
         try:
-            table = load_table(self.catalog, self.spec.name)
+            found = landed_in(self.catalog, self.spec.name, self.snapshot_id, self.staged.files)
         except Exception:
             logger.exception("%s: the staged files stay, since the catalog cannot be asked.", self.spec.name)
             return True
-        return table is not None and not staged.isdisjoint(referred(table.metadata, table.io))
+        return found is not None
 
     def _discard(self) -> None:
         if self.staged is not None:

@@ -1,9 +1,30 @@
 """What the write path says when it refuses."""
 
+import errno
+
+FREE_SPACE = "free some space on that disk and run it again"
+CHECK_PERMISSIONS = "let this user write there and run it again"
+DISK_ADVICE = {
+    errno.ENOSPC: FREE_SPACE,
+    errno.EDQUOT: FREE_SPACE,
+    errno.EFBIG: FREE_SPACE,
+    errno.EACCES: CHECK_PERMISSIONS,
+    errno.EPERM: CHECK_PERMISSIONS,
+    errno.EROFS: CHECK_PERMISSIONS,
+}
+
 
 def reason(error: BaseException) -> str:
     """The sentence of an error, without the SQL that DuckDB quotes below it."""
     return str(error).split("\n\nLINE ")[0].strip()
+
+
+def disk_reason(error: OSError) -> str:
+    """What the disk said, of which file, and what to do."""
+    said = error.strerror or str(error)
+    where = f" ({error.filename})" if error.filename and str(error.filename) not in said else ""
+    number = errno.EACCES if isinstance(error, PermissionError) else error.errno  # PyArrow gives none
+    return f"{said}{where}: {DISK_ADVICE.get(number or 0, 'check the disk and its permissions')}."
 
 
 class StorageError(Exception):
@@ -28,3 +49,11 @@ class MissingKeyError(StorageError):
 
 class CommitConflictError(StorageError):
     """Other writers kept winning until the retries ended."""
+
+
+class CatalogError(StorageError):
+    """The catalog cannot be asked, or is lost."""
+
+
+class CommitUnknownError(StorageError):
+    """The catalog's answer to a commit was lost, and it does not say now whether it holds it."""

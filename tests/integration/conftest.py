@@ -1,9 +1,11 @@
-"""Fixtures of the integration tests: settings in a folder of their own, its catalog, a DuckDB connection."""
+"""Fixtures of the integration tests: settings in a folder of their own, its catalog, DuckDB, Postgres."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
+from postgres import Postgres, running_postgres
 from pyiceberg.catalog import Catalog
 
 from lakehouse.catalog import open_catalog
@@ -25,3 +27,9 @@ def catalog(settings: Settings) -> Catalog:
 @pytest.fixture
 def connection(settings: Settings) -> duckdb.DuckDBPyConnection:
     return duckdb_session.connect(settings)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server

@@ -97,7 +97,7 @@ def test_a_column_dropped_and_added_again_does_not_lose_new_values(store: Store)
     assert store.read(NAME) == [(1, None), (2, "b")]
 
 
-def test_the_files_of_a_commit_that_ended_in_an_error_stay_after_its_snapshot_is_dropped(
+def test_a_commit_whose_answer_was_lost_is_found_after_its_snapshot_is_dropped(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def overwrite(day: date, x: int) -> None:
@@ -114,6 +114,5 @@ def test_the_files_of_a_commit_that_ended_in_an_error_stay_after_its_snapshot_is
         raise OSError("the answer was lost")
 
     monkeypatch.setattr(Table, "_do_commit", landed_but_failed)
-    with pytest.raises(OSError, match="lost"):
-        overwrite(D1, 1)
+    overwrite(D1, 1)
     assert store.read(NAME) == [(D1, 1), (D2, 2)]
