@@ -16,8 +16,8 @@ SCHEMES = ("postgresql", "postgres", "postgresql+psycopg2")
 SETTING = "LAKEHOUSE_CATALOG_URI"
 CREATION_LOCK = 0x6C616B65  # "lake": any number that no one else uses
 
-# A process asks little, and there may be many of them: idle it keeps two connections at most.
-POOL = {"pool_size": 2, "max_overflow": 8, "pool_recycle": 300, "pool_pre_ping": True}
+# A process asks little, and there may be many of them: idle it keeps one connection.
+POOL = {"pool_size": 1, "max_overflow": 9, "pool_recycle": 300, "pool_pre_ping": True}
 # A server that vanished without a word must not hold a run for hours, nor a run that did the others.
 CONNECTION = {
     "connect_timeout": "10",
@@ -145,7 +145,7 @@ def refusal_of(uri: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)  # the connections to another one are closed
 def _engine(uri: str, process: int) -> "Engine":
     """One pool of connections a process, however often the catalog is opened."""
     from sqlalchemy import create_engine

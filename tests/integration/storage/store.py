@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
 
 from lakehouse.catalog import open_catalog
+from lakehouse.catalog.client import LakeCatalog
 from lakehouse.settings import Settings
 from lakehouse.storage import duckdb_session, scan, write
 from lakehouse.storage.tables import TableSpec, load_table
@@ -37,7 +37,7 @@ class Rows:
 @dataclass
 class Store:
     settings: Settings
-    catalog: Catalog = field(init=False)
+    catalog: LakeCatalog = field(init=False)
     connection: duckdb.DuckDBPyConnection = field(init=False)
 
     def __post_init__(self) -> None:

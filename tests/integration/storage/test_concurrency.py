@@ -49,12 +49,9 @@ def few() -> Iterator[Writers]:
         yield writers
 
 
-@pytest.fixture(params=["sqlite", "postgres", "serializable"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def settings(request: pytest.FixtureRequest, tmp_path: Path, postgres: Postgres) -> Settings:
-    """A lake that nobody has opened yet, its catalog in each kind of database.
-
-    Under `serializable` Postgres refuses transactions that it would else have let wait.
-    """
+    """A lake that nobody has opened yet; a `serializable` Postgres refuses what it would else let wait."""
     if request.param == "sqlite":
         return Settings(data_dir=tmp_path)
     isolation = "read committed" if request.param == "postgres" else "serializable"
@@ -129,6 +126,7 @@ def all_days_are_there(writers: Writers, settings: Settings) -> None:
     assert store.unreferenced_files() == []
 
 
+@pytest.mark.parametrize("settings", ["sqlite", "postgres", "serializable"], indirect=True)
 def test_the_same_partition_ends_as_one_writers_rows(few: Writers, settings: Settings) -> None:
     few.at_once(write_same_day, settings)
 
