@@ -5,7 +5,7 @@ parent's own Iceberg job reads a load into memory and commits batch by batch; ou
 load's Parquet files to `lakehouse.storage`, which commits once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -15,12 +15,14 @@ import duckdb
 from dlt.common.destination import DestinationCapabilitiesContext
 from dlt.common.destination.exceptions import DestinationTerminalException
 from dlt.common.schema import Schema
+from dlt.common.storages.load_package import load_package_state as current_load_package
 from dlt.destinations.impl.filesystem.configuration import FilesystemDestinationClientConfiguration
 from dlt.destinations.impl.filesystem.factory import filesystem
 from dlt.destinations.impl.filesystem.filesystem import FilesystemClient, IcebergLoadFilesystemJob
 
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landed import LandedRows, relation_of
+from lakehouse.ingest.load_state import loads_in, refuse_if_overtaken, says_how_far
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.storage import write
 from lakehouse.storage.commit import RUN_ID
@@ -32,6 +34,7 @@ from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
 
 
 @dataclass
@@ -43,6 +46,8 @@ class LoadPlan:
             complete before the load step starts. A partition that failed to extract is not in it.
         loaded_at: the time that the load's rows give.
         results: filled by the load, by table.
+        load_id: dlt's id of the load, None before it has one.
+        read_from: the load after which dlt's state lets the source read on.
     """
 
     source: BronzeSource
@@ -53,6 +58,8 @@ class LoadPlan:
     loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     extracted: dict[date | None, int] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
+    read_from: str | None = None
+    load_id: str | None = None
 
 
 class IcebergJob(IcebergLoadFilesystemJob):
@@ -76,13 +83,19 @@ class IcebergJob(IcebergLoadFilesystemJob):
         )
         rows.connection.execute("set TimeZone = 'UTC'")
         try:
-            plan.results[table] = commit(plan, rows, self.file_paths)
+            precondition = self._job_client.stage_state(self._load_id)
+            plan.results[table] = commit(plan, rows, self.file_paths, precondition)
         except (StorageError, duckdb.Error) as error:
             # Terminal: the same files would fail the same way at each of dlt's retries.
             raise DestinationTerminalException(reason(error)) from error
 
 
-def commit(plan: LoadPlan, rows: LandedRows, files: Sequence[str]) -> WriteResult:
+def commit(
+    plan: LoadPlan,
+    rows: LandedRows,
+    files: Sequence[str],
+    precondition: Callable[["Table | None"], None] | None = None,
+) -> WriteResult:
     """Write a load's rows, and its files if they fit, to the Bronze table by its strategy, as one commit."""
     source = plan.source
     spec = source.spec(plan.keep_snapshots)
@@ -94,7 +107,7 @@ def commit(plan: LoadPlan, rows: LandedRows, files: Sequence[str]) -> WriteResul
     if source.key is not None:
         return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=rows.load_id)
     if source.write_disposition == "append":
-        return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files)
+        return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files, precondition)
     _refuse_to_empty(plan)
     return write.replace(plan.catalog, spec, rows, summary, audit, files)
 
@@ -155,6 +168,38 @@ class IcebergClient(FilesystemClient):
                 "of type json in the contract, or yield it from a source of its own."
             )
         return super().update_stored_schema(only_tables, expected_update, force)
+
+    def get_stored_state(self, pipeline_name: str) -> Any:
+        """The state of the newest load that counts."""
+        self.plan.read_from = self._newest_state(self._loads())
+        return super().get_stored_state(pipeline_name)
+
+    def stage_state(self, load_id: str) -> Callable[["Table | None"], None] | None:
+        """Store the state that counts once the load is committed; returns what the commit is to check."""
+        state = current_load_package()["state"].get("pipeline_state")
+        if self.plan.source.write_disposition == "replace" or not state:
+            return None
+        self._store_current_state(load_id)
+        if not says_how_far(state):
+            return None
+        return refuse_if_overtaken(self.plan.source.name, self.plan.read_from, self._newest_state)
+
+    def _list_dlt_table_files(
+        self, table_name: str, pipeline_name: Any = None
+    ) -> Iterator[tuple[str, list[str]]]:
+        """The files of one of dlt's own tables; of the states those that count."""
+        files = super()._list_dlt_table_files(table_name, pipeline_name)
+        if table_name != self.schema.state_table_name or self.plan.source.write_disposition == "replace":
+            return files
+        loads = self._loads()
+        return (file for file in files if file[1][1] in loads)
+
+    def _newest_state(self, loads: set[str]) -> str | None:
+        files = super()._list_dlt_table_files(self.schema.state_table_name, self.plan.source.pipeline_name)
+        return max((parts[1] for _, parts in files if parts[1] in loads), default=None)
+
+    def _loads(self) -> set[str]:
+        return loads_in(load_table(self.plan.catalog, self.plan.source.name))
 
     @staticmethod
     def get_reference_followup_job_class(table: Any) -> Any:

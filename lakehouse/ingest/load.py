@@ -20,7 +20,7 @@ from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.storage import duckdb_session
-from lakehouse.storage.errors import StorageError, reason
+from lakehouse.storage.errors import StorageError, disk_reason, reason
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from lakehouse.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+_WRITTEN_FOR_USERS = (SourceError, StorageError)
 
 
 @dataclass(frozen=True)
@@ -67,22 +69,29 @@ def load(
     if (source.partition_by is None) != (partitions is None):
         raise LoadError(f"{source.name} is loaded {'as a whole' if partitions else 'by partition'}.")
     folder = settings.dlt_dir / "runs" / f"{source.table}-{uuid.uuid4()}"
-    folder.mkdir(parents=True)
-    connection = duckdb_session.connect(settings)
-    plan = LoadPlan(source, open_catalog(settings), connection, run_id, settings.keep_snapshots)
     failures: dict[date, str] = {}
     try:
-        load_id = _run_pipeline(plan, settings, partitions, folder, failures)
-    except PipelineStepFailed as error:
+        catalog = open_catalog(settings)
+        folder.mkdir(parents=True)
+        connection = duckdb_session.connect(settings)
+    except (StorageError, OSError) as error:
+        raise LoadError(f"{source.name}: {_describe(error)}") from error
+    plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots)
+    try:
+        _run_pipeline(plan, settings, partitions, folder, failures)
+    except (PipelineStepFailed, OSError) as error:
         cause = _root_cause(error)
-        if isinstance(cause, SourceError):
+        if source.table in plan.results:  # what failed is dlt's own bookkeeping, after the commit
+            logger.warning("%s was loaded, but dlt could not note it: %s", source.name, _describe(cause))
+        elif isinstance(cause, SourceError):
             raise cause from error
-        raise LoadError(f"{source.name}: {_describe(cause)}") from error
+        else:
+            raise LoadError(f"{source.name}: {_describe(cause)}") from error
     finally:
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
     result = plan.results.get(source.table)
-    return LoadReport(load_id, plan.extracted, failures | (result.failures if result else {}), result)
+    return LoadReport(plan.load_id, plan.extracted, failures | (result.failures if result else {}), result)
 
 
 def _run_pipeline(
@@ -91,14 +100,14 @@ def _run_pipeline(
     partitions: Sequence[date] | None,
     folder: Path,
     failures: dict[date, str],
-) -> str | None:
-    """Extract, normalize and load with dlt; returns the load id."""
+) -> None:
+    """Extract, normalize and load with dlt."""
     from lakehouse.ingest.destination import destination
 
     dlt = import_dlt()
     source = plan.source
     pipeline = dlt.pipeline(
-        pipeline_name=f"bronze_{source.table}",
+        pipeline_name=source.pipeline_name,
         pipelines_dir=str(folder / "pipelines"),
         destination=destination(str(settings.dlt_dir / "state"), plan),
         dataset_name="bronze",
@@ -111,8 +120,7 @@ def _run_pipeline(
         write_disposition="replace" if source.write_disposition == "replace" else "append",
         columns=[column.dlt_hint() for column in source.columns],
     )
-    info = pipeline.run(resource, loader_file_format="parquet")
-    return info.loads_ids[0] if info.loads_ids else None
+    pipeline.run(resource, loader_file_format="parquet")
 
 
 def _extract(
@@ -123,7 +131,7 @@ def _extract(
     failures: dict[date, str],
 ) -> Iterator[Any]:
     """Yield every partition's items; one that cannot be read is noted and left out."""
-    load_id = import_dlt().current.load_package_state()["load_id"]
+    load_id = plan.load_id = import_dlt().current.load_package_state()["load_id"]
     prestager = plan.source.prestager(plan.catalog, plan.keep_snapshots)
     told: set[tuple[Column, ...]] = set()
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
@@ -170,13 +178,17 @@ def _describe(error: BaseException) -> str:
     import duckdb
     from dlt.common.destination.exceptions import DestinationTerminalException
 
-    if isinstance(error, (SourceError, StorageError, DestinationTerminalException, duckdb.Error)):
+    if isinstance(error, (*_WRITTEN_FOR_USERS, DestinationTerminalException, duckdb.Error)):
         return reason(error)
+    if isinstance(error, OSError):
+        return disk_reason(error)
     return f"{type(error).__name__}: {reason(error)}"
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    """The error that dlt wrapped."""
+    """The error that dlt wrapped; what that itself came from is not for the user."""
     while (cause := error.__cause__ or error.__context__) is not None:
+        if isinstance(error, _WRITTEN_FOR_USERS):
+            break
         error = cause
     return error

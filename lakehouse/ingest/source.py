@@ -104,6 +104,11 @@ class BronzeSource:
         return f"bronze.{self.table}"
 
     @property
+    def pipeline_name(self) -> str:
+        """What dlt keeps its schemas and state under."""
+        return f"bronze_{self.table}"
+
+    @property
     def column_names(self) -> list[str]:
         """Names of the declared columns."""
         return [column.name for column in self.columns]

@@ -67,6 +67,7 @@ class Write:
         summary: what the snapshot says of the write.
         strategy: what the snapshot says it is.
         once: a load id that the table must not hold already.
+        precondition: raises if what the table is now forbids the write.
     """
 
     catalog: "Catalog"
@@ -77,6 +78,7 @@ class Write:
     summary: Mapping[str, str]
     strategy: str
     once: str | None = None
+    precondition: Callable[["Table | None"], None] | None = None
     staged: StagedWrite | None = None
     staged_for: tuple[str, "Schema", int | None] | None = field(default=None)
     snapshot_id: int | None = None
@@ -126,6 +128,8 @@ class Write:
             self._discard()
             loaded = StagedWrite([], None, {}, merged=int(held.get(ROWS, 0)))
             return Committed(loaded, table, table.metadata.current_snapshot_id)
+        if self.precondition is not None:
+            self.precondition(table)
         schema = self.evolve(transaction, incoming, self.spec)
         location = transaction.table_metadata.location
         base = table.metadata.current_snapshot_id if table and self.stager.follows_base else None

@@ -32,6 +32,18 @@ def holding(metadata: "TableMetadata", load_id: str) -> "Mapping[str, str] | Non
     return {} if load_id in _dropped_loads(metadata) else None
 
 
+def held_loads(metadata: "TableMetadata") -> set[str]:
+    """The ids of all loads that a table holds."""
+    loads = set()
+    for snapshot in _ancestors(metadata):
+        summary = _summary(snapshot)
+        if LOAD_ID in summary:
+            loads.add(summary[LOAD_ID])
+        if summary.get(STRATEGY) == REPLACE:
+            return loads
+    return loads.union(_dropped_loads(metadata))
+
+
 def remember_loads(transaction: "Transaction", dropped: "Sequence[Snapshot]") -> None:
     """Keep the load ids of snapshots, the oldest first, that the transaction drops.
 

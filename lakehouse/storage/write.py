@@ -5,7 +5,7 @@ last; done twice, each leaves the same table. Files that were prestaged hold the
 they spare the staging if they still fit the table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Literal
@@ -24,6 +24,7 @@ from lakehouse.storage.time_window import TimeWindow, WindowStager
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
 
 
 @dataclass(frozen=True)
@@ -76,16 +77,19 @@ def append(
     summary: Mapping[str, str] | None = None,
     audit: Audit | None = None,
     prestaged: Sequence[str] = (),
+    precondition: Callable[["Table | None"], None] | None = None,
 ) -> WriteResult:
     """Add the source's rows; a load id that the table already holds adds nothing.
+
+    Args:
+        precondition: raises if the table, as the commit finds it, is not what the rows are to follow.
 
     Raises:
         StorageError, duckdb.Error: nothing was written.
     """
     stager = Stager(spec, source, None, audit, prestaged)
-    return _result(
-        spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, "append", load_id).run()
-    )
+    adds = Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, "append", load_id, precondition)
+    return _result(spec, adds.run())
 
 
 def overwrite_partitions(
