@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.query_errors import unreadable
+from lakehouse.storage.errors import CatalogError
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -44,6 +45,8 @@ def read_overviews(settings: "Settings") -> tuple[list[Overview], list[str]]:
     for name, _ in known.values():
         try:
             overviews.append(_overview(name, catalog.load_table(name)))
+        except CatalogError:
+            raise
         except Exception as error:  # whatever is wrong with one table, the others are listed
             failures.append(unreadable(name, error))
     return overviews, failures

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.query_errors import NO_TABLES, QueryError, unreadable
+from lakehouse.storage.errors import CatalogError
 from lakehouse.storage.history import Entry, read_history, time_text
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def read_table_history(settings: "Settings", name: str) -> list[Entry]:
     table, _ = known[name.lower()]
     try:
         return read_history(open_catalog(settings).load_table(table))
+    except CatalogError:
+        raise
     except Exception as error:  # a file that is gone, damaged or forbidden: each IO has its own errors
         raise QueryError(unreadable(table, error)) from error
 

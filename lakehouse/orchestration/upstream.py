@@ -9,6 +9,7 @@ from pyiceberg.exceptions import NoSuchTableError
 
 from lakehouse.catalog import open_catalog
 from lakehouse.settings import Settings
+from lakehouse.storage.errors import StorageError
 from lakehouse.transform.window import Grain, next_partition
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def _table(key: dg.AssetKey) -> "Table | None":
         return open_catalog(Settings()).load_table(".".join(key.path))
     except NoSuchTableError:
         return None
+    except StorageError as error:
+        raise dg.Failure(description=str(error)) from error
 
 
 def _partitions_of(table: "Table | None") -> set[date]:

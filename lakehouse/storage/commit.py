@@ -19,7 +19,14 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from lakehouse.storage.errors import CommitConflictError, CommitUnknownError, StorageError, disk_reason
+from lakehouse.storage.errors import (
+    CommitConflictError,
+    CommitUnknownError,
+    StorageError,
+    disk_advice,
+    disk_reason,
+    reason,
+)
 from lakehouse.storage.landed_commit import landed_in
 from lakehouse.storage.loads import LOAD_ID, ONCE, STRATEGY, holding
 from lakehouse.storage.merge import Merger
@@ -111,8 +118,12 @@ class Write:
             raise StorageError(
                 f"{self.spec.name} could not be written and is as it was. {disk_reason(error)}"
             ) from error
-        except Exception:
+        except Exception as error:
             self._discard()
+            if disk_advice(str(error)):  # DuckDB's own class of error says no more than that
+                raise StorageError(
+                    f"{self.spec.name} could not be written and is as it was. {reason(error)}"
+                ) from error
             raise
         except BaseException:  # an interruption may come right after the commit
             if not self._may_have_landed():

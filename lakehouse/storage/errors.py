@@ -1,6 +1,7 @@
 """What the write path says when it refuses."""
 
 import errno
+import os
 
 FREE_SPACE = "free some space on that disk and run it again"
 CHECK_PERMISSIONS = "let this user write there and run it again"
@@ -15,8 +16,14 @@ DISK_ADVICE = {
 
 
 def reason(error: BaseException) -> str:
-    """The sentence of an error, without the SQL that DuckDB quotes below it."""
-    return str(error).split("\n\nLINE ")[0].strip()
+    """The sentence of an error, without the SQL that DuckDB quotes below it; of a full disk what to do."""
+    text = str(error).split("\n\nLINE ")[0].strip()
+    return f"{text}: {advice}." if (advice := disk_advice(text)) else text
+
+
+def disk_advice(text: str) -> str | None:
+    """What to do of what DuckDB says in the disk's own words, at its end; None: it is not about the disk."""
+    return next((advice for code, advice in DISK_ADVICE.items() if text.endswith(os.strerror(code))), None)
 
 
 def disk_reason(error: OSError) -> str:

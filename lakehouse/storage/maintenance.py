@@ -8,7 +8,7 @@ with. That is asked after the files were listed, so that what was committed mean
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +45,8 @@ def find_leftovers(catalog: "Catalog", name: str, older_than_hours: float) -> li
     needed = {_local(table.metadata_location), *referred(table.metadata, table.io, seen)}
     for path in _current_since(folder / "metadata", before):
         needed.add(path)
-        needed.update(referred(_read_metadata(table.io, path), table.io, seen))
+        with suppress(ValueError):  # cut short on a full disk: it was never current
+            needed.update(referred(_read_metadata(table.io, path), table.io, seen, complete=False))
     return [Leftover(path, stat.st_size) for path, stat in old if path not in needed]
 
 
@@ -89,11 +90,14 @@ def table_folder(catalog: "Catalog", name: str) -> Path:
     return _local(catalog.load_table(name).location())
 
 
-def referred(metadata: "TableMetadata", io: "FileIO", seen: set[str] | None = None) -> Iterator[Path]:
+def referred(
+    metadata: "TableMetadata", io: "FileIO", seen: set[str] | None = None, *, complete: bool = True
+) -> Iterator[Path]:
     """Every file that a snapshot needs, and the metadata files that the log names.
 
     Args:
         seen: manifests and their lists that need not be opened again.
+        complete: whether all of these must be there, as they need not be of a commit that lost a race.
     """
     seen = set() if seen is None else seen
     yield from (_local(entry.metadata_file) for entry in metadata.metadata_log)
@@ -103,7 +107,8 @@ def referred(metadata: "TableMetadata", io: "FileIO", seen: set[str] | None = No
         if snapshot.manifest_list not in seen:
             seen.add(snapshot.manifest_list)
             yield _local(snapshot.manifest_list)
-            yield from _of_manifests(snapshot.manifests(io), io, seen)
+            with nullcontext() if complete else suppress(FileNotFoundError):
+                yield from _of_manifests(snapshot.manifests(io), io, seen)
 
 
 def _of_manifests(manifests: "list[ManifestFile]", io: "FileIO", seen: set[str]) -> Iterator[Path]:

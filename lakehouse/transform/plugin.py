@@ -64,9 +64,12 @@ class Plugin(BasePlugin):
         """Pin every table at its snapshot of now, so that all models read one state."""
         self.connection = conn
         duckdb_session.prepare(conn, self.settings)
-        self.catalog = open_catalog(self.settings)
-        for name in scan.list_tables(self.catalog):
-            scan.pin_current(conn, self.catalog.load_table(name))
+        try:
+            self.catalog = open_catalog(self.settings)
+            for name in scan.list_tables(self.catalog):
+                scan.pin_current(conn, self.catalog.load_table(name))
+        except StorageError as error:
+            raise DbtRuntimeError(str(error)) from error
 
     def configure_cursor(self, cursor: "DuckDBPyConnection") -> None:
         """Session settings and variables do not survive into a cursor."""
