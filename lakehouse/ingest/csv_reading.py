@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_values import complaint, is_checked, read_as, value
 from lakehouse.ingest.errors import SourceError
-from lakehouse.storage.errors import StorageError
+from lakehouse.storage.errors import StorageError, disk_advice
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.staging import StagedFile, discard
 
@@ -57,6 +57,8 @@ class CsvReading:
             reason = str(error).splitlines()[0]
             if isinstance(error, StorageError):
                 raise SourceError(f"{self.shown}: {reason}") from error
+            if advice := disk_advice(reason):
+                raise SourceError(f"{self.shown} could not be loaded: {reason}: {advice}.") from error
             raise SourceError(
                 f"{self.shown} could not be read: {reason} Look at its line ends, its quotes and the values "
                 "of the columns that others are computed from."
