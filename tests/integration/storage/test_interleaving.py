@@ -5,12 +5,14 @@ from datetime import date
 from typing import Any
 
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 from pyiceberg.types import StringType
 from store import D1, D2, Store, once
 
 from lakehouse.settings import Settings
 from lakehouse.storage import write
+from lakehouse.storage.maintenance import find_leftovers, referred
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.time_window import TimeWindow
@@ -116,3 +118,25 @@ def test_a_commit_whose_answer_was_lost_is_found_after_its_snapshot_is_dropped(
     monkeypatch.setattr(Table, "_do_commit", landed_but_failed)
     overwrite(D1, 1)
     assert store.read(NAME) == [(D1, 1), (D2, 2)]
+
+
+def test_maintenance_reads_past_the_metadata_of_a_commit_that_lost(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays, and names a manifest list that was removed when the race was lost."""
+    write_metadata, pending = SqlCatalog._write_metadata, [True]
+
+    def other_writer_first(metadata: Any, io: Any, metadata_path: str) -> None:
+        write_metadata(metadata, io, metadata_path)
+        if pending:
+            pending.pop()
+            store.append(NAME, "select 2 as x", "theirs")
+
+    store.append(NAME, "select 1 as x", "first")
+    monkeypatch.setattr(SqlCatalog, "_write_metadata", staticmethod(other_writer_first))
+    store.append(NAME, "select 3 as x", "mine")
+    table = store.table(NAME)
+    leftovers = {leftover.path for leftover in find_leftovers(store.catalog, NAME, 0)}
+    assert leftovers.isdisjoint(referred(table.metadata, table.io))
+    assert find_leftovers(store.catalog, NAME, 24) == []
+    assert store.read(NAME) == [(1,), (2,), (3,)]
