@@ -121,7 +121,7 @@ def test_a_connection_lost_at_the_commit_ends_with_the_write_there_once(
         server.start()
 
     at_the_commit(monkeypatch, lands, restart)
-    store.append(NAME, "select date '2013-01-02' as d, 2 as x", "load", "d")
+    store.overwrite(NAME, "select date '2013-01-02' as d, 2 as x", [D2])
 
     assert store.read(NAME) == [(D1, 1), (D2, 2)]
     assert store.snapshots(NAME) == 2
