@@ -36,7 +36,8 @@ dev: $(READY)  ## the Dagster UI on http://127.0.0.1:3000
 	@$(BIN)/dagster dev -h 127.0.0.1 -p $(or $(PORT),3000)
 
 test: $(READY)  ## all tests
-	@$(BIN)/pytest -n 2 --dist loadfile
+	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/integration
+	@$(BIN)/pytest tests/e2e  # alone: a browser and its Dagster take both cores
 
 bench: $(READY)  ## the benchmarks, into benchmarks/RESULTS.md; a quarter of an hour
 	@$(BIN)/python -m benchmarks
