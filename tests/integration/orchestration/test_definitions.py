@@ -6,18 +6,32 @@ import pytest
 from lakehouse.definitions import defs
 
 TABLES = {
+    "bronze/airlines": set(),
     "bronze/airports": set(),
     "bronze/flights": set(),
+    "bronze/planes": set(),
+    "bronze/weather": set(),
+    "silver/airlines": {"bronze/airlines"},
     "silver/airports": {"bronze/airports"},
     "silver/flights": {"bronze/flights", "silver/airports"},
+    "silver/planes": {"bronze/planes"},
+    "silver/weather": {"bronze/weather", "silver/airports"},
     "gold/daily_airport_performance": {"silver/flights"},
-    "gold/monthly_carrier_performance": {"silver/flights"},
+    "gold/daily_delay_by_weather": {"silver/flights", "silver/weather"},
+    "gold/monthly_carrier_performance": {"silver/flights", "silver/airlines"},
+    "gold/monthly_fleet_age_and_delay": {"silver/flights", "silver/planes"},
+    "gold/monthly_route_reliability": {"silver/flights", "silver/airports"},
 }
 PARTITIONS = {
     "bronze/flights": 365,
+    "bronze/weather": 365,
     "silver/flights": 365,
+    "silver/weather": 365,
     "gold/daily_airport_performance": 365,
+    "gold/daily_delay_by_weather": 365,
     "gold/monthly_carrier_performance": 12,
+    "gold/monthly_fleet_age_and_delay": 12,
+    "gold/monthly_route_reliability": 12,
 }
 
 
