@@ -47,7 +47,8 @@ FINDINGS = {
         select
             sum(total_dep_delay) filter (visibility = 'very poor')
                 / sum(flown) filter (visibility = 'very poor') as very_poor,
-            sum(total_dep_delay) filter (visibility = 'good') / sum(flown) filter (visibility = 'good') as good
+            sum(total_dep_delay) filter (visibility = 'good')
+                / sum(flown) filter (visibility = 'good') as good
         from gold.daily_delay_by_weather
     """,
     "The least reliable route, of those with 1,000 flights or more": """
@@ -64,7 +65,8 @@ FINDINGS = {
     """,
     "Whether older planes are later": """
         select
-            sum(total_dep_delay) filter (age_band = 'under 5') / sum(flown) filter (age_band = 'under 5') as young,
+            sum(total_dep_delay) filter (age_band = 'under 5')
+                / sum(flown) filter (age_band = 'under 5') as young,
             sum(total_dep_delay) filter (age_band = '25 or more')
                 / sum(flown) filter (age_band = '25 or more') as old
         from gold.monthly_fleet_age_and_delay

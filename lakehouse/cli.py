@@ -188,6 +188,22 @@ def maintain(table: str | None, dry_run: bool) -> None:
     echo_columns([("of", "files to remove" if dry_run else "files removed", "size"), *rows])
 
 
+@main.command()
+@click.pass_context
+def doctor(context: click.Context) -> None:
+    """Say what is installed, configured and reachable, and what to do about what is not.
+
+    A line for each finding; the exit status is 1 if anything is broken.
+    """
+    from lakehouse.doctor import examine
+
+    broken = False
+    for finding in examine(_settings()):
+        click.echo(finding.line())
+        broken = broken or finding.state == "broken"
+    context.exit(int(broken))
+
+
 def _settings() -> "Settings":
     from lakehouse.settings import Settings
 
