@@ -226,9 +226,19 @@ def test_the_readme_shows_what_the_demo_prints(first_output: str) -> None:
     assert [line for line in lines if line not in first_output.splitlines()] == []
 
 
-def test_the_warning_that_the_readme_explains_is_the_datas(query: Query) -> None:
-    [(unknown,)] = query("select count(*) from silver.flights where not is_known_dest")
-    assert f"{unknown:,} flights go to airports" in (PROJECT_DIR / "README.md").read_text(encoding="utf-8")
+def test_the_warnings_that_the_readme_explains_are_the_datas(query: Query, first_output: str) -> None:
+    readme = " ".join((PROJECT_DIR / "README.md").read_text(encoding="utf-8").split())
+    [(unknown, unlisted)] = query(
+        "select count_if(not is_known_dest), count(distinct flights.tailnum) filter (planes.tailnum is null)"
+        " from silver.flights left join silver.planes on flights.tailnum = planes.tailnum"
+    )
+    [(undated,)] = query("select count(*) from silver.planes where year_built is null")
+    [(wind,)] = query("select max(wind_speed_mph) from silver.weather")
+    assert f"{unknown:,} flights go to airports" in readme
+    assert f"{unlisted} planes that flew are not in planes and {undated} that are have no year" in readme
+    assert f"a wind of {wind:,.0f} mph" in readme
+    assert "The four warnings are real" in readme
+    assert ", 4 warned" in first_output
 
 
 def test_a_second_demo_changes_nothing_and_says_so(home: Path, settings: Settings) -> None:

@@ -1,8 +1,14 @@
--- Tail numbers that flew and are not in planes; their flights have no age. The source lacks 721 of the year, with 50,094
--- flights.
+-- Tail numbers that flew in the months of Gold and are not in planes: their flights count as unlisted, and of unknown
+-- age. The source lacks 721 of the year, with 50,094 flights.
 {{ config(severity='warn') }}
 
 with
+
+months as (
+
+    select distinct month from {{ ref('monthly_fleet_age_and_delay') }}
+
+),
 
 flights as (
 
@@ -20,6 +26,8 @@ select
     flights.tailnum,
     count(*) as flights
 from flights
+inner join months
+    on months.month = cast({{ dbt.date_trunc('month', 'flights.flight_date') }} as date)
 left join planes
     on flights.tailnum = planes.tailnum
 where

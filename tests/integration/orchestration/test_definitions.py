@@ -1,9 +1,13 @@
 """The asset graph as the UI shows it."""
 
+import json
+
 import dagster as dg
 import pytest
 
 from lakehouse.definitions import defs
+from lakehouse.orchestration.dbt_project import dbt_project
+from lakehouse.settings import Settings
 
 TABLES = {
     "bronze/airlines": set(),
@@ -47,6 +51,13 @@ def test_the_graph_is_connected_and_has_no_other_nodes(specs: dict[str, dg.Asset
     nodes = defs.resolve_asset_graph().asset_nodes
     assert {node.key.to_user_string() for node in nodes if node.is_executable} == set(TABLES)
     assert {node.key.to_user_string() for node in nodes} == set(TABLES)
+
+
+def test_every_dbt_test_is_a_check_of_an_asset() -> None:
+    manifest = json.loads(dbt_project(Settings()).manifest_path.read_text(encoding="utf-8"))
+    tests = {node["name"] for node in manifest["nodes"].values() if node["resource_type"] == "test"}
+    assert tests
+    assert tests - {key.name for key in defs.resolve_asset_graph().asset_check_keys} == set()
 
 
 def test_partitions_are_local_days_and_months(specs: dict[str, dg.AssetSpec]) -> None:
