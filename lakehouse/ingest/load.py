@@ -9,7 +9,7 @@ import logging
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,12 @@ from lakehouse.catalog import open_catalog
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
+from lakehouse.ingest.incoming import columns_of
 from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage import duckdb_session
 from lakehouse.storage.errors import StorageError, reason
+from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ class LoadReport:
 
     Args:
         extracted: rows read from the source, by partition (None: a table without partitions).
+        quarantined: those of them that were set aside whole, by partition.
+        discarded: single values that were set aside of rows that were loaded, by partition.
         failures: partitions that were not loaded, each with the reason.
         result: the commit, None where there was nothing to commit.
     """
@@ -44,6 +49,8 @@ class LoadReport:
     extracted: dict[date | None, int]
     failures: dict[date, str]
     result: WriteResult | None
+    quarantined: dict[date | None, int] = field(default_factory=dict)
+    discarded: dict[date | None, int] = field(default_factory=dict)
 
 
 def load(
@@ -69,11 +76,13 @@ def load(
     folder = settings.dlt_dir / "runs" / f"{source.table}-{uuid.uuid4()}"
     folder.mkdir(parents=True)
     connection = duckdb_session.connect(settings)
-    plan = LoadPlan(source, open_catalog(settings), connection, run_id, settings.keep_snapshots)
+    plan = LoadPlan(
+        source, open_catalog(settings), connection, run_id, settings.keep_snapshots, Quarantined(connection)
+    )
     failures: dict[date, str] = {}
     try:
         load_id = _run_pipeline(plan, settings, partitions, folder, failures)
-    except PipelineStepFailed as error:
+    except (PipelineStepFailed, StorageError) as error:
         cause = _root_cause(error)
         if isinstance(cause, SourceError):
             raise cause from error
@@ -82,7 +91,14 @@ def load(
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
     result = plan.results.get(source.table)
-    return LoadReport(load_id, plan.extracted, failures | (result.failures if result else {}), result)
+    return LoadReport(
+        load_id,
+        plan.extracted,
+        failures | (result.failures if result else {}),
+        result,
+        plan.quarantined.rows,
+        plan.quarantined.values,
+    )
 
 
 def _run_pipeline(
@@ -93,7 +109,7 @@ def _run_pipeline(
     failures: dict[date, str],
 ) -> str | None:
     """Extract, normalize and load with dlt; returns the load id."""
-    from lakehouse.ingest.destination import destination
+    from lakehouse.ingest.destination import destination, publish
 
     dlt = import_dlt()
     source = plan.source
@@ -112,6 +128,8 @@ def _run_pipeline(
         columns=[column.dlt_hint() for column in source.columns],
     )
     info = pipeline.run(resource, loader_file_format="parquet")
+    if plan.quarantined and source.table not in plan.results:
+        publish(plan, plan.load_id, [])  # of a load without a row to keep dlt makes no job
     return info.loads_ids[0] if info.loads_ids else None
 
 
@@ -123,8 +141,13 @@ def _extract(
     failures: dict[date, str],
 ) -> Iterator[Any]:
     """Yield every partition's items; one that cannot be read is noted and left out."""
-    load_id = import_dlt().current.load_package_state()["load_id"]
-    prestager = plan.source.prestager(plan.catalog, plan.keep_snapshots)
+    from lakehouse.ingest.items import take_in
+
+    load_id = plan.load_id = import_dlt().current.load_package_state()["load_id"]
+    source = plan.source
+    prestager = source.prestager(plan.catalog, plan.keep_snapshots)
+    table = None if source.replaces_all and source.mode == "evolve" else load_table(plan.catalog, source.name)
+    held = columns_of(table.schema() if table else None)
     told: set[tuple[Column, ...]] = set()
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
@@ -132,7 +155,7 @@ def _extract(
         workspace.mkdir(parents=True)
         extraction = Extraction(
             partition,
-            plan.source,
+            source,
             settings,
             plan.connection,
             workspace,
@@ -140,29 +163,23 @@ def _extract(
             load_id,
             plan.loaded_at,
             told,
+            plan.quarantined,
+            held,
         )
         rows = 0
         try:
-            for item in plan.source.extract(extraction):
-                rows += _count(item)
-                yield item
+            for item, count in take_in(extraction):
+                rows += count
+                if item is not None:
+                    yield item
         except Exception as error:
+            plan.quarantined.forget(partition)
             if partition is None:
                 raise
-            logger.exception("%s: %s could not be read", plan.source.name, partition)
+            logger.exception("%s: %s could not be read", source.name, partition)
             failures[partition] = _describe(error)
         else:
             plan.extracted[partition] = rows
-
-
-def _count(item: Any) -> int:
-    """Rows of an item that goes to dlt: an imported file, an Arrow table, a list of rows or a row."""
-    metrics = getattr(getattr(item, "meta", None), "metrics", None)
-    if metrics is not None:
-        return int(metrics.items_count)
-    if hasattr(item, "num_rows"):
-        return int(item.num_rows)
-    return len(item) if isinstance(item, list) else 1
 
 
 def _describe(error: BaseException) -> str:
@@ -176,7 +193,7 @@ def _describe(error: BaseException) -> str:
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    """The error that dlt wrapped."""
-    while (cause := error.__cause__ or error.__context__) is not None:
+    """The error that dlt wrapped; what led to a source's error it says itself."""
+    while not isinstance(error, SourceError) and (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     return error

@@ -6,7 +6,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakehouse.ingest.columns import Column
+from lakehouse.ingest.columns import Column, DeclaredColumns, SchemaMode
+from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager
 from lakehouse.storage.schema import become, evolve
@@ -15,6 +16,7 @@ from lakehouse.storage.tables import TableSpec
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
+    from pyiceberg.types import IcebergType
 
     from lakehouse.settings import Settings
 
@@ -40,6 +42,9 @@ class Extraction:
         load_id: dlt's id of the load.
         loaded_at: the time that its rows will give.
         told: the column lists that dlt has been told.
+        quarantined: takes what the table does not.
+        held: the columns that the table has and keeps.
+        handed_over: the files that are landed, which dlt is to carry as they are.
     """
 
     partition: date | None
@@ -51,6 +56,9 @@ class Extraction:
     load_id: str
     loaded_at: datetime
     told: set[tuple[Column, ...]]
+    quarantined: Quarantined
+    held: "dict[str, IcebergType]" = field(default_factory=dict)
+    handed_over: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,7 @@ class BronzeSource:
         key: how `merge` tells rows apart, and which of them counts.
         sort_by: columns to sort each file by.
         may_be_empty: whether a load without rows may empty a table that is replaced as a whole.
+        schema_mode: what to do with a new column or a value that does not fit; None: as the contract says.
     """
 
     table: str
@@ -79,6 +88,7 @@ class BronzeSource:
     key: MergeKey | None = None
     sort_by: tuple[str, ...] = field(default=())
     may_be_empty: bool = False
+    schema_mode: SchemaMode | None = None
 
     def __post_init__(self) -> None:
         names = self.column_names
@@ -108,11 +118,28 @@ class BronzeSource:
         """Names of the declared columns."""
         return [column.name for column in self.columns]
 
+    @property
+    def mode(self) -> SchemaMode:
+        """What a load does with a column that is new and a value that does not fit."""
+        declared = self.columns.schema_mode if isinstance(self.columns, DeclaredColumns) else "evolve"
+        return self.schema_mode or declared
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Columns without which a row cannot be in the table: its key, or what says its partition."""
+        if self.key is not None:
+            return self.key.columns
+        return (self.partition_by,) if self.partition_by else ()
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether a load replaces the whole table, its columns too."""
+        return self.partition_by is None and self.write_disposition == "replace"
+
     def spec(self, keep_snapshots: int) -> TableSpec:
         """The table to write."""
         return TableSpec(self.name, self.partition_by, self.sort_by, keep_snapshots)
 
     def prestager(self, catalog: "Catalog", keep_snapshots: int) -> Prestager:
         """Writes files for the table ahead of a load's commit."""
-        replaces_all = self.partition_by is None and self.write_disposition == "replace"
-        return Prestager(catalog, self.spec(keep_snapshots), become if replaces_all else evolve)
+        return Prestager(catalog, self.spec(keep_snapshots), become if self.replaces_all else evolve)

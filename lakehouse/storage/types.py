@@ -64,6 +64,8 @@ SIMPLE_TYPES: dict[str, PrimitiveType] = {
     '"null"': StringType(),  # a column that is null in every row so far
 }
 
+NESTED_TYPES = ("list", "array", "struct", "map")
+
 DUCKDB_NAMES: dict[type[IcebergType], str] = {
     BooleanType: "boolean",
     IntegerType: "integer",
@@ -102,12 +104,10 @@ def to_iceberg_schema(columns: dict[str, "DuckDBPyType"]) -> Schema:
 
 def to_iceberg_type(column: str, kind: "DuckDBPyType", ids: Iterator[int]) -> IcebergType:
     """The Iceberg type that holds every value of a DuckDB type."""
-    name = kind.id if kind.id in ("list", "array", "struct", "map", "decimal", "enum") else str(kind).lower()
+    name = kind.id if kind.id in (*NESTED_TYPES, "decimal", "enum") else str(kind).lower()
     if name in SIMPLE_TYPES:
         return SIMPLE_TYPES[name]
-    children: dict[str, Any] = (
-        dict(kind.children) if name in ("list", "array", "struct", "map", "decimal") else {}
-    )
+    children: dict[str, Any] = dict(kind.children) if name in (*NESTED_TYPES, "decimal") else {}
     match name:
         case "decimal":
             return DecimalType(children["precision"], children["scale"])
