@@ -35,7 +35,7 @@ def readable(table: pa.Table, shown: str) -> tuple[pa.Table, dict[str, str]]:
     return pa.table(columns, names=names), texts
 
 
-def _readable(column: Any, name: str, shown: str) -> tuple[Any, str | None]:
+def _readable(column: Any, name: str, shown: str) -> tuple[Any, str | None]:  # noqa: PLR0911 - a case a type
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         return _readable(column.cast(kind.storage_type), name, shown)
@@ -61,14 +61,14 @@ def _readable(column: Any, name: str, shown: str) -> tuple[Any, str | None]:
         return column.cast(pa.string() if pa.types.is_string_view(kind) else pa.binary()), None
     if pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_union(kind):
         raise SourceError(
-            f"{shown}: column {name} is of type {kind}, which Iceberg does not have. Have the source give it as a "
-            "number or as text."
+            f"{shown}: column {name} is of type {kind}, which Iceberg does not have. "
+            "Have the source give it as a number or as text."
         )
     return column, None
 
 
 def _narrowed(column: Any, kind: Any, sql: str) -> tuple[Any, str | None]:
-    """The column with a type that tables have if it loses nothing; else as text, for its value to be named."""
+    """The column with a type that tables have if it loses nothing; else as text, to name its value."""
     with suppress(pa.ArrowInvalid):
         made = column.cast(kind)
         if made.cast(column.type).equals(column):  # of a time, a cast drops the nanoseconds silently

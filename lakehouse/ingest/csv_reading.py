@@ -119,7 +119,8 @@ class CsvReading:
         """Put the lines that could not be read as rows into quarantine, as they are."""
         self.extraction.quarantined.add(
             self.extraction.partition,
-            "select null as column_name, null as value, 'unreadable' as rule, any_value(error_message) as reason,"
+            "select null as column_name, null as value, 'unreadable' as rule,"
+            " any_value(error_message) as reason,"
             f" any_value(csv_line) as raw, {literal(self.shown)} as source_file, line as source_row"
             " from reject_errors group by line order by line",
         )

@@ -109,7 +109,11 @@ def commit(plan: LoadPlan, rows: LandedRows, files: Sequence[str]) -> WriteResul
         partitions = [partition for partition in plan.extracted if partition is not None]
         return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit, files)
     if source.key is not None:
-        return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=rows.load_id)
+        return write.merge(
+            plan.catalog, spec, rows, source.key, source.strategy, summary, load_id=rows.load_id
+        )
+    if source.window is not None:
+        return write.overwrite_window(plan.catalog, spec, rows, source.window(), summary)
     if source.write_disposition == "append":
         return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files)
     _refuse_to_empty(plan)

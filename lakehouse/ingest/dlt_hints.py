@@ -1,4 +1,4 @@
-"""dlt's own hints about how a table is written: they say what the source's declaration says, or are refused."""
+"""dlt's own hints about how a table is written: they say what the source says, or are refused."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from lakehouse.ingest.source import BronzeSource
 
 
 def refuse_contradictions(source: BronzeSource, resource: str, hints: Mapping[str, Any]) -> None:
-    """Refuse hints that ask for something else than the source does: followed silently, or not, rows would be wrong.
+    """Refuse hints that ask for something else than the source does: ignored silently, rows would be wrong.
 
     Raises:
         SourceError: saying how to declare it instead.
@@ -21,13 +21,11 @@ def _contradictions(source: BronzeSource, hints: Mapping[str, Any]) -> Iterable[
     disposition = hints.get("write_disposition")
     if isinstance(disposition, Mapping):
         disposition = disposition.get("disposition")
-    if (
-        isinstance(disposition, str)
-        and source.partition_by is None
-        and disposition != source.write_disposition
-    ):
+    # `append` is what dlt says where nobody said anything.
+    asked = disposition if disposition in ("merge", "replace") else source.write_disposition
+    if source.partition_by is None and asked != source.write_disposition:
         yield (
-            f"is to {disposition}, but its source is declared with write_disposition={source.write_disposition!r}. "
+            f"is to {asked}, but its source is declared with write_disposition={source.write_disposition!r}. "
             "Declare the one that is meant in BronzeSource, and leave it out of the resource."
         )
     if source.key is not None:
@@ -35,8 +33,8 @@ def _contradictions(source: BronzeSource, hints: Mapping[str, Any]) -> Iterable[
             named = _names(hints.get(hint))
             if named and set(named) != set(source.key.columns):
                 yield (
-                    f"has the {hint} {', '.join(named)}, but its source merges by {', '.join(source.key.columns)}. "
-                    "Declare the one that is meant: key=MergeKey((…,))."
+                    f"has the {hint} {', '.join(named)}, but its source merges by "
+                    f"{', '.join(source.key.columns)}. Declare the one that is meant: key=MergeKey((…,))."
                 )
     for name, column in _columns(hints).items():
         if column.get("hard_delete") and (source.key is None or source.key.deleted != name):
@@ -44,12 +42,12 @@ def _contradictions(source: BronzeSource, hints: Mapping[str, Any]) -> Iterable[
                 f"marks deletions in {name} (hard_delete). Declare it, or they would stay in the table: "
                 f'write_disposition="merge", key=MergeKey((…,), deleted="{name}").'
             )
-        if order := column.get("dedup_sort"):
-            if source.key is None or source.key.cursor != name or order != "desc":
-                yield (
-                    f"sorts rows of one key by {name} (dedup_sort={order!r}). Declare the column whose greatest value "
-                    f'wins: write_disposition="merge", key=MergeKey((…,), cursor="{name}").'
-                )
+        order = column.get("dedup_sort")
+        if order and (source.key is None or source.key.cursor != name or order != "desc"):
+            yield (
+                f"sorts rows of one key by {name} (dedup_sort={order!r}). Declare the column whose greatest "
+                f'value wins: write_disposition="merge", key=MergeKey((…,), cursor="{name}").'
+            )
 
 
 def _columns(hints: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

@@ -86,11 +86,13 @@ class Fitting:
         every = "list_filter(list_append(lakehouse_problems, lakehouse_lacks), lambda p: p is not null)"
         source = literal(self.shown)
         common = f"lakehouse_raw as raw, {source} as source_file, lakehouse_row as source_row"
-        said = "list_transform(problems, lambda p: concat_ws(' ', 'column ' || p.column_name || ':', p.value, p.reason))"
+        sentence = "concat_ws(' ', 'column ' || p.column_name || ':', p.value, p.reason)"
+        said = f"list_transform(problems, lambda p: {sentence})"
         quarantined = self.extraction.quarantined
         quarantined.add(
             self.extraction.partition,
-            f"select problems[1].column_name as column_name, problems[1].value as value, problems[1].rule as rule,"
+            "select problems[1].column_name as column_name, problems[1].value as value,"
+            " problems[1].rule as rule,"
             f" array_to_string({said}, '; ') as reason, raw, source_file, source_row"
             f" from (select {every} as problems, {common} from ({self._sorted()}) where {whole})",
             ROW,
@@ -112,7 +114,8 @@ class Fitting:
         values = [
             f"try({column.value()}) as v{i}" for i, column in enumerate(self.columns) if not column.unwanted
         ]
-        read = f"select {', '.join([f'{self.row} as lakehouse_row', *texts, *values])} from {self.relation} as incoming"
+        selected = ", ".join([f"{self.row} as lakehouse_row", *texts, *values])
+        read = f"select {selected} from {self.relation} as incoming"
         raw = ", ".join(f"{literal(c.brought)}, t{i}" for i, c in enumerate(self.columns))
         problems = ", ".join(filter(None, (self._problem(i, c) for i, c in enumerate(self.columns))))
         judged = (
@@ -127,7 +130,8 @@ class Fitting:
             for name, sql in self.computed.items()
         ]
         lacks = [
-            f"when {identifier(name)} is null then {_problem(name, 'null', 'no_key', literal(self._lack(name)))}"
+            f"when {identifier(name)} is null"
+            f" then {_problem(name, 'null', 'no_key', literal(self._lack(name)))}"
             for name in required
             if name in self.names
         ]
@@ -141,7 +145,8 @@ class Fitting:
         """SQL of what is wrong with a row's value of a column, null if nothing is."""
         if column.unwanted:
             why = literal(WHY[column.unwanted])
-            return f"case when t{i} is not null then {_problem(str(column.brought), f't{i}', column.unwanted, why)} end"
+            problem = _problem(str(column.brought), f"t{i}", column.unwanted, why)
+            return f"case when t{i} is not null then {problem} end"
         if column.column is None:
             return None
         why = complaint(column.column, f"t{i}")

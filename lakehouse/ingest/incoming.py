@@ -108,8 +108,8 @@ class Columns:
             if discards:
                 return Incoming(brought, None, name, "name_collision")
             raise SourceError(
-                f"{self.shown} has the columns {twin!r} and {str(brought)!r}, which would be one column, {name}. "
-                "Rename one of them in the source."
+                f"{self.shown} has the columns {twin!r} and {str(brought)!r}, which would be one "
+                f"column, {name}. Rename one of them in the source."
             )
         if column is not None:
             return Incoming(brought, column, name)
@@ -140,7 +140,8 @@ class Columns:
         if brought.mixed:
             one, other = brought.mixed
             raise SourceError(
-                f"{self.shown}: column {brought} holds both {one} and {other}. Declare its type in the contract."
+                f"{self.shown}: column {brought} holds both {one} and {other}. "
+                "Declare its type in the contract."
             )
         if is_ == NESTED:
             raise SourceError(
@@ -169,8 +170,8 @@ class Columns:
         if new and left_out and self.source.mode not in DISCARDING:
             raise SourceError(
                 f"{self.shown} lacks the column {', '.join(left_out)} and has a new one, "
-                f"{', '.join(str(i.brought) for i in new)}. If it was renamed, rename it in the contract or the "
-                "source; if it may be left out, mark it there as `optional: true`."
+                f"{', '.join(str(i.brought) for i in new)}. If it was renamed, rename it in the contract or "
+                "the source; if it may be left out, mark it there as `optional: true`."
             )
 
 

@@ -77,7 +77,8 @@ class Intake:
             self.batch.append(as_row(item))
         except TypeError as error:
             raise SourceError(
-                f"{self.shown} yields a {error}. Yield rows (dicts), lists of them, Arrow tables, or a dlt resource."
+                f"{self.shown} yields a {error}. Yield rows (dicts), lists of them, Arrow tables, "
+                "or a dlt resource."
             ) from None
         if len(self.batch) >= BATCH:
             self._keep_batch()

@@ -54,7 +54,8 @@ def _taken(extraction: Extraction, intake: Intake, item: Any) -> Iterator[tuple[
         return
     if isinstance(meta, TableNameMeta) and meta.table_name != source.table:
         raise SourceError(
-            f"{source.origin} brought rows of a second table, {meta.table_name}. Yield them from a source of its own."
+            f"{source.origin} brought rows of a second table, {meta.table_name}. "
+            "Yield them from a source of its own."
         )
     if isinstance(meta, HintsMeta):
         refuse_contradictions(source, source.table, meta.hints or {})
@@ -64,6 +65,6 @@ def _taken(extraction: Extraction, intake: Intake, item: Any) -> Iterator[tuple[
         yield None, intake.take_file(meta.file_path)
     else:
         raise SourceError(
-            f"{source.origin} yields the {meta.file_format} file {meta.file_path}. Yield Parquet files, or read it "
-            "with `read_csv`."
+            f"{source.origin} yields the {meta.file_format} file {meta.file_path}. Yield Parquet files, "
+            "or read it with `read_csv`."
         )

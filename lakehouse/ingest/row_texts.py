@@ -38,7 +38,7 @@ def as_row(item: Any) -> Mapping[str, Any]:
     raise TypeError(type(item).__name__)
 
 
-def text_of(value: Any) -> tuple[str | None, str | None]:
+def text_of(value: Any) -> tuple[str | None, str | None]:  # noqa: PLR0912 - a case a type
     """The kind of a value, as the SQL type that holds it, and its text; of null both are None."""
     kind, text = None, None
     match value:
@@ -61,8 +61,7 @@ def text_of(value: Any) -> tuple[str | None, str | None]:
                 ("timestamptz", f"{zoned.isoformat()}Z") if value.tzinfo else ("timestamp", zoned.isoformat())
             )
         case date() | time():
-            kind, text = type(value).__name__.lower(), value.isoformat()
-            kind = "date" if isinstance(value, date) else "time"
+            kind, text = "date" if isinstance(value, date) else "time", value.isoformat()
         case bytes() | bytearray() | memoryview():
             kind, text = "blob", "".join(f"\\x{byte:02X}" for byte in bytes(value))
         case str():

@@ -12,6 +12,7 @@ from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager
 from lakehouse.storage.schema import become, evolve
 from lakehouse.storage.tables import TableSpec
+from lakehouse.storage.time_window import TimeWindow
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -73,6 +74,8 @@ class BronzeSource:
         partition_by: the date column whose values are the partitions.
         write_disposition: for tables without partitions, `replace`, `append` or `merge`.
         key: how `merge` tells rows apart, and which of them counts.
+        strategy: what `merge` does with a key that is there: `upsert` replaces, `insert_only` leaves its row.
+        window: the window of time that a load replaces of a table without partitions; asked at each load.
         sort_by: columns to sort each file by.
         may_be_empty: whether a load without rows may empty a table that is replaced as a whole.
         schema_mode: what to do with a new column or a value that does not fit; None: as the contract says.
@@ -86,6 +89,8 @@ class BronzeSource:
     partition_by: str | None = None
     write_disposition: Literal["replace", "append", "merge"] = "replace"
     key: MergeKey | None = None
+    strategy: Literal["upsert", "insert_only"] = "upsert"
+    window: Callable[[], TimeWindow] | None = None
     sort_by: tuple[str, ...] = field(default=())
     may_be_empty: bool = False
     schema_mode: SchemaMode | None = None
@@ -103,6 +108,10 @@ class BronzeSource:
             )
         if (self.write_disposition == "merge") != (self.key is not None):
             raise ValueError(f"{self.name}: `merge` needs a key, and a key is for `merge` alone.")
+        if self.strategy != "upsert" and self.key is None:
+            raise ValueError(f"{self.name}: the strategy {self.strategy} is for `merge`.")
+        if self.window is not None and not self.replaces_all_but_window:
+            raise ValueError(f"{self.name}: a window is for a table without partitions, and not for `merge`.")
         if reserved := {column.name for column in LOAD_COLUMNS} & set(names):
             raise ValueError(
                 f"{self.name}: {', '.join(sorted(reserved))} are added by the load; do not declare them."
@@ -134,6 +143,11 @@ class BronzeSource:
     @property
     def replaces_all(self) -> bool:
         """Whether a load replaces the whole table, its columns too."""
+        return self.window is None and self.replaces_all_but_window
+
+    @property
+    def replaces_all_but_window(self) -> bool:
+        """Whether a load would replace the whole table, were it not for a window."""
         return self.partition_by is None and self.write_disposition == "replace"
 
     def spec(self, keep_snapshots: int) -> TableSpec:

@@ -68,7 +68,7 @@ def value(column: Column, name: str) -> str:
     return f"case when {name} is not null then coalesce({exact(column, name)}, {misfit}) end"
 
 
-def exact(column: Column, text: str) -> str:
+def exact(column: Column, text: str) -> str:  # noqa: PLR0911 - a case a type
     """SQL of the value that a text stands for; null if it stands for none of the column's type."""
     cast = f"try_cast({text} as {column.type})"
     zoned = f"(ends_with({text}, 'Z') or regexp_matches({text}, '{ZONE}'))"
@@ -80,7 +80,8 @@ def exact(column: Column, text: str) -> str:
         case "decimal":
             same = f"try_cast({text} as double) = cast({cast} as double)"  # 1e2 is 100
             cut = f"regexp_matches({text}, '{_cut_digits(column)}')"
-            return f"case when contains(lower({text}), 'e') then if({same}, {cast}, null) when not {cut} then {cast} end"
+            power = f"contains(lower({text}), 'e')"
+            return f"case when {power} then if({same}, {cast}, null) when not {cut} then {cast} end"
         case "double":
             whole = f"try_cast({text} as hugeint)"
             rounded = (
@@ -197,7 +198,7 @@ def _same_decimal(column: Column, kind: "DuckDBPyType") -> bool:
         return False
     precision, scale = _digits(column.type)
     held: dict[str, Any] = dict(kind.children)
-    return held["scale"] == scale and held["precision"] <= precision
+    return bool(held["scale"] == scale and held["precision"] <= precision)
 
 
 def _cut_digits(column: Column) -> str:

@@ -137,17 +137,28 @@ def to_iceberg_type(column: str, kind: "DuckDBPyType", ids: Iterator[int]) -> Ic
             )
 
 
-def to_duckdb_name(kind: IcebergType) -> str:
-    """How DuckDB writes an Iceberg type in a cast."""
+def to_duckdb_name(kind: IcebergType, column: str = "") -> str:
+    """How DuckDB writes an Iceberg type in a cast.
+
+    Raises:
+        UnsupportedTypeError: it has no such type; naming the column.
+    """
     if isinstance(kind, DecimalType):
         return f"decimal({kind.precision}, {kind.scale})"
     if isinstance(kind, ListType):
-        return f"{to_duckdb_name(kind.element_type)}[]"
+        return f"{to_duckdb_name(kind.element_type, column)}[]"
     if isinstance(kind, MapType):
-        return f"map({to_duckdb_name(kind.key_type)}, {to_duckdb_name(kind.value_type)})"
+        return f"map({to_duckdb_name(kind.key_type, column)}, {to_duckdb_name(kind.value_type, column)})"
     if isinstance(kind, StructType):
-        fields = ", ".join(f"{identifier(f.name)} {to_duckdb_name(f.field_type)}" for f in kind.fields)
+        fields = ", ".join(
+            f"{identifier(f.name)} {to_duckdb_name(f.field_type, f'{column}.{f.name}')}" for f in kind.fields
+        )
         return f"struct({fields})"
+    if type(kind) not in DUCKDB_NAMES:
+        raise UnsupportedTypeError(
+            f"Column {column} of the table has type {kind}, which DuckDB does not write. Another tool "
+            "made it: drop the column there, or write the table with that tool."
+        )
     return DUCKDB_NAMES[type(kind)]
 
 
