@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lakehouse.ingest.columns import DLT_TYPES, Column
@@ -185,6 +186,7 @@ def columns_of(schema: "Schema | None") -> dict[str, "IcebergType"]:
     return {column.name: column.field_type for column in schema.fields} if schema else {}
 
 
+@cache
 def normalized(name: str) -> str:
     """The name of a column that nobody declared, as dlt would name it."""
     from dlt.common.normalizers.naming.snake_case import NamingConvention
