@@ -12,6 +12,7 @@ from lakehouse.ingest.dlt_hints import refuse_contradictions
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.intake import Intake
 from lakehouse.ingest.source import Extraction
+from lakehouse.ingest.spool import Spool
 
 
 def take_in(extraction: Extraction) -> Iterator[tuple[Any, int]]:
@@ -20,13 +21,13 @@ def take_in(extraction: Extraction) -> Iterator[tuple[Any, int]]:
     Raises:
         SourceError: the source gave what its table cannot take.
     """
-    intake = Intake(extraction)
+    spool = Spool(extraction.source.origin, extraction.folder / "taken")
     before = extraction.quarantined.rows.get(extraction.partition, 0)
     for item in _flat(extraction, extraction.source.extract(extraction)):
-        yield from _taken(extraction, intake, item)
+        yield from _taken(extraction, spool, item)
     # Files were counted by the rows that landed of them.
     yield None, extraction.quarantined.rows.get(extraction.partition, 0) - before
-    for landed in intake.finish():
+    for landed in Intake(extraction, spool).finish():
         yield landed, 0
 
 
@@ -43,10 +44,10 @@ def _flat(extraction: Extraction, items: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def _taken(extraction: Extraction, intake: Intake, item: Any) -> Iterator[tuple[Any, int]]:
+def _taken(extraction: Extraction, spool: Spool, item: Any) -> Iterator[tuple[Any, int]]:
     source = extraction.source
     if not isinstance(item, DataItemWithMeta):
-        yield None, intake.take(item)
+        yield None, spool.take(item)
         return
     meta = item.meta
     if isinstance(meta, ImportFileMeta) and meta.file_path in extraction.handed_over:
@@ -60,9 +61,9 @@ def _taken(extraction: Extraction, intake: Intake, item: Any) -> Iterator[tuple[
     if isinstance(meta, HintsMeta):
         refuse_contradictions(source, source.table, meta.hints or {})
     if not isinstance(meta, ImportFileMeta):
-        yield None, intake.take(item.data)
+        yield None, spool.take(item.data)
     elif meta.file_format == "parquet":
-        yield None, intake.take_file(meta.file_path)
+        yield None, spool.take_file(meta.file_path)
     else:
         raise SourceError(
             f"{source.origin} yields the {meta.file_format} file {meta.file_path}. Yield Parquet files, "

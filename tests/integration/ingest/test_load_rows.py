@@ -14,8 +14,8 @@ from pyiceberg.exceptions import NoSuchTableError
 from sources import D1, D2, D3, Lake, columns, python_source
 
 from lakehouse.ingest.errors import LoadError, SourceError
-from lakehouse.ingest.intake import Intake
 from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.ingest.spool import Spool
 
 GOOD = [{"id": 1, "name": "a", "amount": 1.5}, {"id": 2, "name": None, "amount": None}]
 
@@ -138,8 +138,8 @@ def test_a_day_without_rows_is_emptied(lake: Lake) -> None:
 
 
 def test_rows_that_vanish_on_the_way_are_noticed(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    take = Intake.take
-    monkeypatch.setattr(Intake, "take", lambda self, item: take(self, item) + 1)
+    take = Spool.take
+    monkeypatch.setattr(Spool, "take", lambda self, item: take(self, item) + 1)
     with pytest.raises(LoadError, match=r"bronze\.t: 4 rows came from the source, but 2 were staged"):
         lake.load(python_source(GOOD))
     with pytest.raises(NoSuchTableError):
@@ -182,8 +182,8 @@ def test_rows_of_a_failed_incremental_load_come_with_the_next(
     insert(database, (1, "a"))
     lake.load(events(database))
     insert(database, (2, "b"))
-    take = Intake.take
-    monkeypatch.setattr(Intake, "take", lambda self, item: take(self, item) + 1)
+    take = Spool.take
+    monkeypatch.setattr(Spool, "take", lambda self, item: take(self, item) + 1)
     with pytest.raises(LoadError):
         lake.load(events(database))
     monkeypatch.undo()

@@ -15,6 +15,7 @@ from lakehouse.ingest.columns import Column
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.intake import Intake
 from lakehouse.ingest.source import BronzeSource
+from lakehouse.ingest.spool import Spool
 from lakehouse.settings import Settings
 
 EASTERN = timezone(timedelta(hours=-5))
@@ -31,10 +32,10 @@ def take(settings: Settings, connection: duckdb.DuckDBPyConnection, tmp_path: Pa
         source = BronzeSource("t", declared, lambda _: iter(()), "api")
         extraction = make_extraction(settings, connection, tmp_path, source, None)
         extraction.held.update(held)
-        intake = Intake(extraction)
+        spool = Spool("api", tmp_path / "taken")
         for item in items:
-            intake.take(item)
-        files = [item.meta.file_path for item in intake.finish()]
+            spool.take(item)
+        files = [item.meta.file_path for item in Intake(extraction, spool).finish()]
         return connection.execute(
             f"select lower(typeof(x)), x::varchar from read_parquet({files}, union_by_name = true)"
         ).fetchall()
