@@ -227,3 +227,13 @@ def test_the_contract_says_the_mode(lake: Lake, tmp_path: Path) -> None:
         ValueError, match="has the schema_mode 'drop'; known are evolve, freeze, discard_value"
     ):
         read_columns(contract)
+
+
+def test_two_days_of_a_load_do_not_give_a_new_column_two_types(lake: Lake) -> None:
+    rows = {D1: [{"d": D1, "x": 1}], D2: [{"d": D2, "x": "n/a"}]}
+    new = python_source(lambda extraction: rows[extraction.partition], columns(d="date"), partition_by="d")
+    report = lake.load(new, [D1, D2])
+
+    assert list(report.failures) == [D2]
+    assert "row 1, column x: 'n/a' is no bigint" in report.failures[D2]
+    assert lake.read("bronze.t", "d, x") == [(D1, 1)]
