@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from instances import in_memory
 
 from lakehouse.catalog import open_catalog
 from lakehouse.settings import PROJECT_DIR, Settings
@@ -167,7 +168,7 @@ def test_days_done_again_in_any_order_change_no_content(
     job = defs.resolve_implicit_global_asset_job_def()
     before, old = contents(), snapshots(settings)
     daily = [dg.AssetKey(["bronze", "flights"]), dg.AssetKey(["silver", "flights"])]
-    with dg.DagsterInstance.ephemeral() as instance:
+    with in_memory() as instance:
         for day in (date(2013, 11, 3), date(2013, 3, 10), date(2013, 12, 31)):
             assert job.execute_in_process(
                 instance=instance, asset_selection=daily, partition_key=day.isoformat()

@@ -156,4 +156,4 @@ def test_a_load_that_is_killed_at_any_moment_leaves_whole_chunks(lake: Lake) -> 
 def wait_for_a_commit(lake: Lake, process: BaseProcess) -> None:
     before = metadata_locations(lake.settings)
     while process.is_alive() and metadata_locations(lake.settings) == before:
-        time.sleep(0.002)
+        process.join(0.002)

@@ -50,6 +50,15 @@ def database(tmp_path: Path) -> Path:
     return database
 
 
+@pytest.fixture(params=[0, 1])
+def read_before(request: pytest.FixtureRequest, lake: Lake, database: Path) -> Lake:
+    """A lake that read the source never or once, before a third row came."""
+    for _ in range(request.param):
+        lake.load(events(database))
+    insert(database, (3, "c"))
+    return lake
+
+
 def rows_of(lake: Lake) -> list[tuple[Any, ...]]:
     return lake.read("bronze.events", "id, name")
 
@@ -62,13 +71,10 @@ def load_and_die_after_the_commit(database: Path, folder: Path) -> None:
     load(events(database), Settings(data_dir=folder))
 
 
-@pytest.mark.parametrize("loads_before", [0, 1])
 def test_rows_of_a_load_that_died_after_its_commit_do_not_come_again(
-    lake: Lake, database: Path, loads_before: int
+    read_before: Lake, database: Path
 ) -> None:
-    for _ in range(loads_before):
-        lake.load(events(database))
-    insert(database, (3, "c"))
+    lake = read_before
     process = multiprocessing.get_context("spawn").Process(
         target=load_and_die_after_the_commit, args=(database, lake.settings.data_dir)
     )
@@ -120,13 +126,8 @@ def test_rows_of_a_table_that_was_dropped_come_again(lake: Lake, database: Path)
     assert rows_of(lake) == [(1, "a"), (2, "b")]
 
 
-@pytest.mark.parametrize("loads_before", [0, 1])
-def test_two_loads_at_once_do_not_both_bring_the_same_rows(
-    lake: Lake, database: Path, loads_before: int
-) -> None:
-    for _ in range(loads_before):
-        lake.load(events(database))
-    insert(database, (3, "c"))
+def test_two_loads_at_once_do_not_both_bring_the_same_rows(read_before: Lake, database: Path) -> None:
+    lake = read_before
 
     def load_elsewhere() -> None:
         with multiprocessing.get_context("spawn").Pool(1) as process:

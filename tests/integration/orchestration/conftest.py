@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from instances import in_memory
 
 from demo.seed import daily_files, write_airports
 from lakehouse.catalog import open_catalog
@@ -46,7 +47,7 @@ def seed_days(settings: Settings, year_of_files: dict[str, str]) -> Callable[[Se
 
 @pytest.fixture
 def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as instance:
+    with in_memory() as instance:
         yield instance
 
 

@@ -6,6 +6,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import dagster as dg
+from instances import in_folder
 
 from lakehouse.orchestration.dead_runs import fail_dead_runs
 
@@ -20,7 +21,7 @@ def work_for_ever(home: Path, ready: Connection) -> None:
     def job() -> None:
         work()
 
-    with dg.DagsterInstance.local_temp(str(home)) as instance:
+    with in_folder(home) as instance:
         job.execute_in_process(instance=instance)
 
 
@@ -34,7 +35,7 @@ def test_a_run_is_failed_when_its_process_is_gone_and_not_before(tmp_path: Path)
     worker = spawn.Process(target=work_for_ever, args=(tmp_path, theirs))
     worker.start()
     ours.recv()
-    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+    with in_folder(tmp_path) as instance:
         assert fail_dead_runs(instance) == []
         assert statuses(instance) == [dg.DagsterRunStatus.STARTED]
         worker.kill()

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -149,9 +148,10 @@ def test_a_row_that_another_session_holds_is_waited_for(
     with server.session(settings.catalog_uri) as holder, holder.cursor() as cursor:
         cursor.execute("begin")
         cursor.execute("select * from iceberg_tables for update")
-        threading.Timer(0.5, lambda: cursor.execute("rollback")).start()
+        release = threading.Timer(0.5, lambda: cursor.execute("rollback"))
+        release.start()
         overwrite(store, 2)
-        time.sleep(0.6)
+        release.join()
 
     assert "lock timeout" in caplog.text
     assert store.read(NAME) == [(D1, 2)]
