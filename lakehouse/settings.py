@@ -44,7 +44,7 @@ class Settings(BaseSettings):
         ge=0,
         description="How long a write waits for a catalog that does not answer.",
     )
-    duckdb_memory: str = Field("700MB", description="Memory limit of each DuckDB connection.")
+    duckdb_memory: str = Field("600MB", description="Memory limit of each DuckDB connection.")
     duckdb_threads: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
