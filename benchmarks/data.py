@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 
-from demo.seed import data_folder
+from demo.data import data_folder
 from lakehouse.ingest.columns import Column, read_columns
 from lakehouse.settings import Settings
 from lakehouse.storage.sql import literal

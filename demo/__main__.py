@@ -2,7 +2,7 @@
 
 import sys
 
-from demo.run import run
+from demo.cli import demo
 
 if __name__ == "__main__":
-    sys.exit(run())
+    demo(args=sys.argv[1:] or ["run"], prog_name="python -m demo")

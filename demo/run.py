@@ -40,7 +40,7 @@ def run() -> int:
     started = time.monotonic()
     os.environ.setdefault("DAGSTER_HOME", str(PROJECT_DIR))
     settings = Settings()
-    say("Writing the sources: a year of daily flight files and the operational database …")
+    say("Writing the sources: a year of daily flight and weather files, and the operational database …")
     seeded = seed(settings.source_dir)
     say("Loading Dagster and the dbt project …")
     import dagster as dg

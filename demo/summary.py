@@ -43,18 +43,49 @@ FINDINGS = {
         order by delay desc
         limit 1
     """,
+    "What weather costs": """
+        select
+            sum(total_dep_delay) filter (visibility = 'very poor')
+                / sum(flown) filter (visibility = 'very poor') as very_poor,
+            sum(total_dep_delay) filter (visibility = 'good')
+                / sum(flown) filter (visibility = 'good') as good
+        from gold.daily_delay_by_weather
+    """,
+    "The least reliable route, of those with 1,000 flights or more": """
+        select
+            origin,
+            coalesce(any_value(dest_name), dest) as destination,
+            round(100.0 * sum(on_time) / sum(flights), 1) as share,
+            sum(flights) as flights
+        from gold.monthly_route_reliability
+        group by origin, dest
+        having sum(flights) >= 1000
+        order by share
+        limit 1
+    """,
+    "Whether older planes are later": """
+        select
+            sum(total_dep_delay) filter (age_band = 'under 5')
+                / sum(flown) filter (age_band = 'under 5') as young,
+            sum(total_dep_delay) filter (age_band = '25 or more')
+                / sum(flown) filter (age_band = '25 or more') as old
+        from gold.monthly_fleet_age_and_delay
+    """,
 }
 SENTENCES = (
     "{0}: {1:.0f} minutes of delay on average, {2} flights cancelled",
     "{0}: {1} % of its flights arrived less than 15 minutes late",
     "{0}: {1} minutes on average over {2:,} flights",
+    "{0:.1f} minutes of delay on average with less than a mile of visibility, {1:.1f} with more than five",
+    "{0} to {1}: {2} % of {3:,} flights arrived less than 15 minutes late",
+    "Planes under 5 years leave {0:.1f} minutes late on average, those of 25 and more {1:.1f}",
 )
 
 
 def summarize(
     settings: "Settings", defs: dg.Definitions, instance: dg.DagsterInstance, seconds: float | None
 ) -> None:
-    """Tables, checks, three findings, the time it took, and what to type next."""
+    """Tables, checks, six findings, the time it took, and what to type next."""
     connection = duckdb_session.connect(settings)
     catalog = open_catalog(settings)
     say("\nTables")
@@ -63,7 +94,7 @@ def summarize(
         rows = connection.execute(f"select count(*) from {qualified(name)}").fetchall()[0][0]
         say(f"  {name:<36}{rows:>9,} rows")
     say(f"\nChecks: {_checks(defs, instance)}")
-    say("\nThree findings, from Gold")
+    say("\nSix findings, from Gold")
     for (title, query), sentence in zip(FINDINGS.items(), SENTENCES, strict=True):
         say(f"  {title}\n    {_finding(connection, query, sentence)}")
     if seconds is not None:

@@ -7,11 +7,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from lakehouse.settings import Settings
+
+
+# Packages beside this one add commands by an entry point of this group.
+COMMANDS = "lakehouse.commands"
 
 
 class _Group(click.Group):
     """Turns errors into one message; the stack trace is for `--debug`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Our own commands and those that other packages add."""
+        return sorted({*super().list_commands(ctx), *_added_commands()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        added = _added_commands().get(cmd_name)
+        command: click.Command | None = added.load() if added else None
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -26,6 +45,18 @@ class _Group(click.Group):
 
             click.echo(f"Error: {message(error)}", err=True)
             ctx.exit(getattr(error, "exit_code", 1))
+
+
+def _added_commands() -> "dict[str, EntryPoint]":
+    """The entry points by name, without those whose package was removed since it was installed."""
+    from importlib.metadata import entry_points
+    from importlib.util import find_spec
+
+    return {
+        entry.name: entry
+        for entry in entry_points(group=COMMANDS)
+        if find_spec(entry.module.partition(".")[0]) is not None
+    }
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -155,6 +186,22 @@ def maintain(table: str | None, dry_run: bool) -> None:
         for removed in run(_settings(), table, dry_run=dry_run)
     ]
     echo_columns([("of", "files to remove" if dry_run else "files removed", "size"), *rows])
+
+
+@main.command()
+@click.pass_context
+def doctor(context: click.Context) -> None:
+    """Say what is installed, configured and reachable, and what to do about what is not.
+
+    A line for each finding; the exit status is 1 if anything is broken.
+    """
+    from lakehouse.doctor import examine
+
+    broken = False
+    for finding in examine(_settings()):
+        click.echo(finding.line())
+        broken = broken or finding.state == "broken"
+    context.exit(int(broken))
 
 
 def _settings() -> "Settings":

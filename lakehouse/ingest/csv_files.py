@@ -4,16 +4,16 @@ DuckDB reads and writes; dlt imports the Parquet files as they are.
 """
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_reading import CsvReading
 from lakehouse.ingest.errors import SourceError
+from lakehouse.ingest.files import audit, refuse_added, refuse_missing, shown_path
 from lakehouse.ingest.landing import hand_over, land
 from lakehouse.ingest.source import Extraction
-from lakehouse.storage.staging import StagedFile
 
 
 def read_csv(
@@ -31,24 +31,17 @@ def read_csv(
         computed: SQL expressions of declared columns that the file does not have.
 
     Raises:
-        SourceError: the file is missing, empty, lacks a column, holds a value that is not of
+        SourceError: the file is missing, empty (of a source that may have no rows, only without a
+            header), lacks a column, holds a value that is not of
             its column's type, or a row of another partition.
     """
     source = extraction.source
-    shown = (
-        file.relative_to(extraction.settings.source_dir)
-        if file.is_relative_to(extraction.settings.source_dir)
-        else file
-    )
+    shown = shown_path(extraction, file)
     computed = dict(computed or {})
     columns = _file_columns(_read_header(file), source.columns, set(computed), shown)
     reading = CsvReading(extraction.connection, file, shown, null_value, columns)
     files = reading.land(lambda query: land(extraction, query), computed)
-    if not files:
-        raise SourceError(
-            f"{shown} has a header but no rows. If the day is rightly empty, leave the file out."
-        )
-    _refuse_strays(extraction, files, shown)
+    audit(extraction, files, shown, "has a header but no rows")
     undeclared = [column for column in columns if column.name not in source.column_names]
     yield from hand_over(extraction, files, undeclared)
 
@@ -60,7 +53,7 @@ def _read_header(file: Path) -> list[str]:
         with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
             header = next(csv.reader(lines), [])
     except FileNotFoundError:
-        raise SourceError(f"{file} does not exist. Has the source delivered it?") from None
+        raise refuse_missing(file) from None
     if any(not name.isprintable() for name in header):
         raise SourceError(f"{file} is not UTF-8: its header reads {header}. Convert it to UTF-8.")
     if not header:
@@ -75,6 +68,7 @@ def _file_columns(
     names = [name.lower() for name in header]  # DuckDB takes names that differ by case for one
     if duplicates := [name for name in names if names.count(name) > 1]:
         raise SourceError(f"{file} has the column {duplicates[0]!r} twice.")
+    refuse_added(header, computed, file)
     if "" in header:
         raise SourceError(f"{file} has a column without a name, the {header.index('') + 1}. of its header.")
     wanted = {column.name: column for column in declared if column.name not in computed}
@@ -84,15 +78,3 @@ def _file_columns(
         hint = f" It has instead: {', '.join(unknown)}." if unknown else ""
         raise SourceError(f"{file} lacks the column {', '.join(missing)}.{hint}")
     return [wanted.get(name, Column(name, "varchar")) for name in header]
-
-
-def _refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Path) -> None:
-    """A row of another day would be counted there too, or overwrite what that day had."""
-    if extraction.partition is None:
-        return
-    strays = [landed for landed in files if landed.partition != extraction.partition]
-    if strays:
-        raise SourceError(
-            f"{shown} holds {sum(landed.rows for landed in strays)} rows that are not of "
-            f"{extraction.partition} but of {min(str(landed.partition) for landed in strays)}."
-        )

@@ -161,6 +161,9 @@ def _extract(
             failures[partition] = _describe(error)
         else:
             plan.extracted[partition] = rows
+    if plan.extracted and not any(plan.extracted.values()):
+        # Of a table that dlt has not seen before it would bring nothing, and nothing would be committed.
+        yield import_dlt().mark.materialize_table_schema()
 
 
 def _count(item: Any) -> int:

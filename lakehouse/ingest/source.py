@@ -66,7 +66,8 @@ class BronzeSource:
         write_disposition: for tables without partitions, `replace`, `append` or `merge`.
         key: how `merge` tells rows apart, and which of them counts.
         sort_by: columns to sort each file by.
-        may_be_empty: whether a load without rows may empty a table that is replaced as a whole.
+        may_be_empty: whether a load without rows may empty a table that is replaced as a whole,
+            and a file without rows its partition.
     """
 
     table: str

@@ -38,7 +38,11 @@ def dbt_project(settings: Settings) -> "DbtProject":
         project.manifest_path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(project.manifest_path.with_suffix(".lock")):
             if is_stale(project.manifest_path, settings.dbt_dir):
-                parse = dbt_cli(project).cli(["parse", "--quiet"], target_path=project.manifest_path.parent)
+                # Whole: parsing what changed alone, dbt was seen to lose the properties of singular tests,
+                # and their checks were gone from the graph.
+                parse = dbt_cli(project).cli(
+                    ["parse", "--quiet", "--no-partial-parse"], target_path=project.manifest_path.parent
+                )
                 parse.wait()
     return project
 

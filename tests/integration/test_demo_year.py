@@ -3,16 +3,19 @@
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 import pytest
 import yaml
 from instances import in_memory
 
+from demo.data import data_folder
 from lakehouse.catalog import open_catalog
 from lakehouse.settings import PROJECT_DIR, Settings
 from lakehouse.storage import duckdb_session, scan
@@ -21,9 +24,14 @@ Query = Callable[[str], list[tuple[Any, ...]]]
 
 CONTENTS = {
     "bronze.flights": "* exclude (_load_id, _loaded_at)",
+    "bronze.weather": "* exclude (_load_id, _loaded_at)",
     "silver.flights": "*",
+    "silver.weather": "*",
     "gold.daily_airport_performance": "*",
+    "gold.daily_delay_by_weather": "*",
     "gold.monthly_carrier_performance": "*",
+    "gold.monthly_fleet_age_and_delay": "*",
+    "gold.monthly_route_reliability": "*",
 }
 
 
@@ -109,6 +117,80 @@ def test_the_facts_of_the_source(query: Query) -> None:
     ) == [(0,)]
 
 
+def test_the_facts_of_the_weather(query: Query) -> None:
+    assert query("select count(*), count(distinct weather_date) from bronze.weather") == [(26_115, 364)]
+    assert query(
+        "select count(*), count_if(has_impossible_wind_speed), max(wind_speed_mph), max(hour_utc)::varchar"
+        " from silver.weather"
+    ) == [(26_115, 1, 1048.36058, "2013-12-30 23:00:00+00")]
+    assert query(
+        "select airport, hour_utc::varchar from silver.weather where is_repeated_hour order by all"
+    ) == [(airport, "2013-11-03 06:00:00+00") for airport in ("EWR", "JFK", "LGA")]
+
+
+def test_the_day_without_weather_is_a_built_partition(home: Path, first_output: str) -> None:
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        for layer in ("bronze", "silver"):
+            event = instance.get_latest_materialization_event(dg.AssetKey([layer, "weather"]))
+            assert event is not None
+            days = instance.get_materialized_partitions(dg.AssetKey([layer, "weather"]))
+            assert len(days) == 365
+    assert "bronze.weather                      365 of 365 partitions" in first_output
+
+
+@pytest.fixture
+def data(settings: Settings, tmp_path: Path) -> Query:
+    """SQL over the package's own files, with nothing of ours between."""
+    with zipfile.ZipFile(data_folder() / "flights.csv.zip") as archive:
+        archive.extract("flights.csv", tmp_path)
+    connection = duckdb.connect()
+    files = {name: data_folder() / f"{name}.csv" for name in ("weather", "planes")}
+    for name, file in (files | {"flights": tmp_path / "flights.csv"}).items():
+        connection.execute(
+            f"create table {name} as from read_csv('{file}', nullstr = 'NA', sample_size = -1)"
+        )
+    return lambda sql: connection.execute(sql).fetchall()
+
+
+def test_delay_by_weather_is_the_datas(query: Query, data: Query) -> None:
+    band = "case when visib < 1 then 'very poor' when visib < 3 then 'poor' when visib <= 5 then 'marginal'"
+    band += " when visib > 5 then 'good' else 'unknown' end"
+    by_visibility = data(
+        f"select {band}, count(*), count(dep_time), sum(dep_delay)"
+        " from flights left join weather using (origin, time_hour) group by 1 order by 1"
+    )
+    assert by_visibility == query(
+        "select visibility, sum(flights), sum(flown), sum(total_dep_delay)"
+        " from gold.daily_delay_by_weather group by 1 order by 1"
+    )
+    assert ("unknown", 1_556) in [row[:2] for row in by_visibility]
+
+
+def test_route_reliability_is_the_datas(query: Query, data: Query) -> None:
+    routes = data(
+        "select month, origin, dest, count(*), count(*) filter (arr_delay < 15), median(arr_delay),"
+        " quantile_cont(arr_delay, 0.9), count(distinct carrier) from flights group by all order by all"
+    )
+    assert len(routes) == 2_313
+    assert routes == query(
+        "select month(month), origin, dest, flights, on_time, median_arr_delay, p90_arr_delay, carriers"
+        " from gold.monthly_route_reliability where is_complete order by all"
+    )
+
+
+def test_fleet_age_is_the_datas(query: Query, data: Query) -> None:
+    ages = data(
+        "select f.month, f.carrier, count(*), count(distinct f.tailnum), sum(2013 - p.year), sum(arr_delay),"
+        " count(*) - count(p.tailnum)"
+        " from flights f left join planes p using (tailnum) group by all order by all"
+    )
+    assert ages == query(
+        "select month(month), carrier, sum(flights), sum(planes), sum(total_age), sum(total_arr_delay),"
+        " sum(unlisted) from gold.monthly_fleet_age_and_delay where is_complete group by all order by all"
+    )
+    assert sum(row[-1] for row in ages) == 50_094 + 2_512
+
+
 def test_gold_reconciles_with_silver_to_the_row(query: Query) -> None:
     assert query(
         "with daily as (select flight_date, origin, sum(flights) as flights, sum(total_dep_delay) as delay"
@@ -145,9 +227,19 @@ def test_the_readme_shows_what_the_demo_prints(first_output: str) -> None:
     assert [line for line in lines if line not in first_output.splitlines()] == []
 
 
-def test_the_warning_that_the_readme_explains_is_the_datas(query: Query) -> None:
-    [(unknown,)] = query("select count(*) from silver.flights where not is_known_dest")
-    assert f"{unknown:,} flights go to airports" in (PROJECT_DIR / "README.md").read_text(encoding="utf-8")
+def test_the_warnings_that_the_readme_explains_are_the_datas(query: Query, first_output: str) -> None:
+    readme = " ".join((PROJECT_DIR / "README.md").read_text(encoding="utf-8").split())
+    [(unknown, unlisted)] = query(
+        "select count_if(not is_known_dest), count(distinct flights.tailnum) filter (planes.tailnum is null)"
+        " from silver.flights left join silver.planes on flights.tailnum = planes.tailnum"
+    )
+    [(undated,)] = query("select count(*) from silver.planes where year_built is null")
+    [(wind,)] = query("select max(wind_speed_mph) from silver.weather")
+    assert f"{unknown:,} flights go to airports" in readme
+    assert f"{unlisted} planes that flew are not in planes and {undated} that are have no year" in readme
+    assert f"a wind of {wind:,.0f} mph" in readme
+    assert "The four warnings are real" in readme
+    assert ", 4 warned" in first_output
 
 
 def test_a_second_demo_changes_nothing_and_says_so(home: Path, settings: Settings) -> None:
@@ -167,7 +259,9 @@ def test_days_done_again_in_any_order_change_no_content(
 
     job = defs.resolve_implicit_global_asset_job_def()
     before, old = contents(), snapshots(settings)
-    daily = [dg.AssetKey(["bronze", "flights"]), dg.AssetKey(["silver", "flights"])]
+    daily = [
+        dg.AssetKey([layer, table]) for layer in ("bronze", "silver") for table in ("flights", "weather")
+    ]
     with in_memory() as instance:
         for day in (date(2013, 11, 3), date(2013, 3, 10), date(2013, 12, 31)):
             assert job.execute_in_process(
@@ -175,7 +269,11 @@ def test_days_done_again_in_any_order_change_no_content(
             ).success
         assert job.execute_in_process(
             instance=instance,
-            asset_selection=[*daily, dg.AssetKey(["gold", "daily_airport_performance"])],
+            asset_selection=[
+                *daily,
+                dg.AssetKey(["gold", "daily_airport_performance"]),
+                dg.AssetKey(["gold", "daily_delay_by_weather"]),
+            ],
             tags={
                 "dagster/asset_partition_range_start": "2013-01-15",
                 "dagster/asset_partition_range_end": "2013-02-20",

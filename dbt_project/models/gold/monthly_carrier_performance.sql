@@ -9,6 +9,12 @@ flights as (
 
 ),
 
+airlines as (
+
+    select * from {{ ref('airlines') }}
+
+),
+
 flights_by_month as (
 
     select
@@ -24,15 +30,9 @@ flights_by_month as (
 
 ),
 
--- Over all carriers: a carrier that does not fly on a day has not lost it.
 months as (
 
-    select
-        month,
-        count(distinct flight_date) as days_loaded,
-        cast(extract(day from {{ dbt.last_day('month', 'month') }}) as bigint) as days_in_month
-    from flights_by_month
-    group by month
+    {{ loaded_months('flights_by_month') }}
 
 ),
 
@@ -61,6 +61,7 @@ carrier_months as (
 select
     carrier_months.month,
     carrier_months.carrier,
+    airlines.name as carrier_name,
     carrier_months.flights,
     carrier_months.flown,
     carrier_months.cancelled,
@@ -78,3 +79,5 @@ select
 from carrier_months
 inner join months
     on carrier_months.month = months.month
+left join airlines
+    on carrier_months.carrier = airlines.carrier

@@ -1,6 +1,7 @@
 """Loading daily files: a bad day is named and keeps what it had, the others are loaded."""
 
 import multiprocessing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -82,6 +83,32 @@ def test_a_day_without_a_file_is_named(three_days: Lake) -> None:
     assert "2013-01-09.csv does not exist" in report.failures[date(2013, 1, 9)]
     assert report.result is not None
     assert report.result.partitions == {D1: 2}
+
+
+def test_a_day_that_may_be_empty_is_an_empty_partition(lake: Lake) -> None:
+    may_be_empty = replace(DAILY, may_be_empty=True)
+    lake.write_day(D1, "")
+    first = lake.load(may_be_empty, [D1])
+    lake.write_day(D2, f"{D2},1,a\n")
+    lake.load(may_be_empty, [D2])
+    lake.write_day(D2, "")
+    emptied = lake.load(may_be_empty, [D1, D2])
+
+    assert first.result is not None
+    assert first.result.partitions == {D1: 0}
+    assert emptied.result is not None
+    assert emptied.result.partitions == {D1: 0, D2: 0}
+    assert lake.read("bronze.daily") == []
+    assert lake.columns("bronze.daily")[:3] == ["d", "id", "name"]
+
+
+def test_a_day_without_rows_is_refused_unless_that_is_declared(three_days: Lake) -> None:
+    three_days.write_day(D2, "")
+    report = three_days.load(DAILY, [D2])
+
+    assert "2013-01-02.csv has a header but no rows" in report.failures[D2]
+    assert "may_be_empty=True" in report.failures[D2]
+    assert (D2, 1, "first") in three_days.read("bronze.daily", "d, id, name")
 
 
 def test_a_day_asked_for_twice_is_loaded_once(three_days: Lake) -> None:

@@ -1,6 +1,7 @@
 """A small lakehouse for each test: a few real days, in a folder of its own."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import dagster as dg
 import pytest
 from instances import in_memory
 
-from demo.seed import daily_files, write_airports
+from demo.arrivals import files_of_day, flights_by_day, weather_by_day
+from demo.seed import write_reference
 from lakehouse.catalog import open_catalog
 from lakehouse.settings import Settings
 from lakehouse.storage import duckdb_session, scan
@@ -18,8 +20,14 @@ Query = Callable[[str], list[tuple[Any, ...]]]
 
 @pytest.fixture(scope="session")
 def year_of_files() -> dict[str, str]:
-    """Text of each day's file by its date."""
-    return {name.removesuffix(".csv"): text for name, text in daily_files()}
+    """Text of each day's file of flights by its date."""
+    return {day.isoformat(): text for day, text in flights_by_day().items()}
+
+
+@pytest.fixture(scope="session")
+def year_of_weather() -> dict[str, str]:
+    """Text of each day's file of weather by its date."""
+    return {day.isoformat(): text for day, text in weather_by_day().items()}
 
 
 @pytest.fixture
@@ -31,16 +39,18 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 @pytest.fixture
-def seed_days(settings: Settings, year_of_files: dict[str, str]) -> Callable[[Sequence[str]], None]:
-    """Write the files of some days, and the airports."""
+def seed_days(
+    settings: Settings, year_of_files: dict[str, str], year_of_weather: dict[str, str]
+) -> Callable[[Sequence[str]], None]:
+    """Write the files of some days, and the operational database."""
 
     def write(days: Sequence[str]) -> None:
-        folder = settings.source_dir / "flights"
-        folder.mkdir(parents=True, exist_ok=True)
         for day in days:
-            (folder / f"{day}.csv").write_text(year_of_files[day], encoding="utf-8")
-        if not (settings.source_dir / "operational.db").exists():
-            write_airports(settings.source_dir / "operational.db")
+            flights, weather = files_of_day(settings.source_dir, date.fromisoformat(day))
+            for file, text in ((flights, year_of_files[day]), (weather, year_of_weather[day])):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+        write_reference(settings.source_dir)
 
     return write
 

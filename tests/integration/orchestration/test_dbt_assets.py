@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from demo.seed import write_airports
 from lakehouse.catalog import open_catalog
 from lakehouse.settings import Settings
 
@@ -26,9 +25,10 @@ CONTENTS = {
 
 @pytest.fixture
 def days(seed_days: Callable[[Sequence[str]], None], materialize: Materialize) -> None:
-    """The files of three days, and the airports in Bronze and Silver."""
+    """The files of three days, and the reference tables in Bronze and Silver."""
     seed_days(DAYS)
-    assert materialize("bronze.airports", "silver.airports").success
+    reference = ("airports", "airlines", "planes")
+    assert materialize(*(f"{layer}.{table}" for layer in ("bronze", "silver") for table in reference)).success
 
 
 @pytest.mark.usefixtures("days")
@@ -92,7 +92,6 @@ def test_a_bad_day_in_silver_fails_alone_and_stops_gold(
     import sqlite3
 
     seed_days(DAYS)
-    write_airports(settings.source_dir / "operational.db")
     with sqlite3.connect(settings.source_dir / "operational.db") as database:
         database.execute("insert into airports (faa, name, tzone) values ('XXX', 'Nowhere', 'Mars/Base')")
     file = settings.source_dir / "flights" / f"{DAYS[1]}.csv"

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from assets.bronze.airlines import AIRLINES
 from assets.bronze.airports import AIRPORTS
 from assets.bronze.flights import FLIGHTS
+from assets.bronze.planes import PLANES
+from assets.bronze.weather import WEATHER
 from lakehouse.ingest.load import load
 from lakehouse.settings import Settings
 
@@ -44,9 +47,10 @@ def dbt(settings: Settings, tmp_path: Path) -> Callable[..., subprocess.Popen[st
 def bronze(settings: Settings, seed_days: Callable[[Sequence[str]], None]) -> None:
     """Three days in Bronze, loaded without Dagster too."""
     seed_days(DAYS)
-    load(AIRPORTS, settings)
-    report = load(FLIGHTS, settings, [date.fromisoformat(day) for day in DAYS])
-    assert not report.failures
+    for reference in (AIRLINES, AIRPORTS, PLANES):
+        load(reference, settings)
+    for daily in (FLIGHTS, WEATHER):
+        assert not load(daily, settings, [date.fromisoformat(day) for day in DAYS]).failures
 
 
 def finish(process: subprocess.Popen[str], exit_code: int = 0) -> str:

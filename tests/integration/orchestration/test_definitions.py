@@ -1,23 +1,41 @@
 """The asset graph as the UI shows it."""
 
+import json
+
 import dagster as dg
 import pytest
 
 from lakehouse.definitions import defs
+from lakehouse.orchestration.dbt_project import dbt_project
+from lakehouse.settings import Settings
 
 TABLES = {
+    "bronze/airlines": set(),
     "bronze/airports": set(),
     "bronze/flights": set(),
+    "bronze/planes": set(),
+    "bronze/weather": set(),
+    "silver/airlines": {"bronze/airlines"},
     "silver/airports": {"bronze/airports"},
     "silver/flights": {"bronze/flights", "silver/airports"},
+    "silver/planes": {"bronze/planes"},
+    "silver/weather": {"bronze/weather", "silver/airports"},
     "gold/daily_airport_performance": {"silver/flights"},
-    "gold/monthly_carrier_performance": {"silver/flights"},
+    "gold/daily_delay_by_weather": {"silver/flights", "silver/weather"},
+    "gold/monthly_carrier_performance": {"silver/flights", "silver/airlines"},
+    "gold/monthly_fleet_age_and_delay": {"silver/flights", "silver/planes"},
+    "gold/monthly_route_reliability": {"silver/flights", "silver/airports"},
 }
 PARTITIONS = {
     "bronze/flights": 365,
+    "bronze/weather": 365,
     "silver/flights": 365,
+    "silver/weather": 365,
     "gold/daily_airport_performance": 365,
+    "gold/daily_delay_by_weather": 365,
     "gold/monthly_carrier_performance": 12,
+    "gold/monthly_fleet_age_and_delay": 12,
+    "gold/monthly_route_reliability": 12,
 }
 
 
@@ -33,6 +51,13 @@ def test_the_graph_is_connected_and_has_no_other_nodes(specs: dict[str, dg.Asset
     nodes = defs.resolve_asset_graph().asset_nodes
     assert {node.key.to_user_string() for node in nodes if node.is_executable} == set(TABLES)
     assert {node.key.to_user_string() for node in nodes} == set(TABLES)
+
+
+def test_every_dbt_test_is_a_check_of_an_asset() -> None:
+    manifest = json.loads(dbt_project(Settings()).manifest_path.read_text(encoding="utf-8"))
+    tests = {node["name"] for node in manifest["nodes"].values() if node["resource_type"] == "test"}
+    assert tests
+    assert tests - {key.name for key in defs.resolve_asset_graph().asset_check_keys} == set()
 
 
 def test_partitions_are_local_days_and_months(specs: dict[str, dg.AssetSpec]) -> None:

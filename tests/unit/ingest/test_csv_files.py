@@ -1,6 +1,7 @@
 """Reading CSV strictly: what is refused is refused with its file, line, column and value."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -132,6 +133,9 @@ BAD = [
         "holds 1 rows that are not of 2013-01-01 but of 2013-01-02",
         id="another day",
     ),
+    pytest.param(
+        "d,id,name,amount,_load_id\n2013-01-01,1,a,1,x\n", "_load_id, which is added", id="reserved"
+    ),
     pytest.param(HEADER + "NA,1,a,1\n", "1 rows have no d, the column that says", id="no day"),
 ]
 
@@ -162,6 +166,17 @@ def test_a_computed_column_that_cannot_be_computed_names_the_file(read: Read) ->
 
 def test_a_computed_column_is_in_the_file(read: Read) -> None:
     assert read("id,name,amount\n1,a,1\n", computed={"d": "make_date(2013, id, 1)"}) == [(DAY, 1, "a", 1.0)]
+
+
+def test_a_header_without_rows_of_a_source_that_may_have_none(
+    settings: Settings, connection: duckdb.DuckDBPyConnection
+) -> None:
+    settings.source_dir.mkdir(parents=True)
+    file = settings.source_dir / "day.csv"
+    file.write_text(HEADER, encoding="utf-8")
+    source = replace(SOURCE, may_be_empty=True)
+    extraction = make_extraction(settings, connection, settings.data_dir / "work", source)
+    assert list(read_csv(extraction, file)) == []
 
 
 def test_many_bad_lines_are_counted_and_the_first_shown(read: Read) -> None:
