@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 from dlt.common.destination import DestinationCapabilitiesContext
+from dlt.common.destination.client import HasFollowupJobs, LoadJob, RunnableLoadJob
 from dlt.common.destination.exceptions import DestinationTerminalException
 from dlt.common.schema import Schema
 from dlt.common.storages.load_package import load_package_state as current_load_package
 from dlt.destinations.impl.filesystem.configuration import FilesystemDestinationClientConfiguration
 from dlt.destinations.impl.filesystem.factory import filesystem
 from dlt.destinations.impl.filesystem.filesystem import FilesystemClient, IcebergLoadFilesystemJob
+from dlt.destinations.job_impl import FinalizedLoadJob, FinalizedLoadJobWithFollowupJobs
 
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landed import LandedRows, relation_of
@@ -60,6 +62,17 @@ class LoadPlan:
     results: dict[str, WriteResult] = field(default_factory=dict)
     read_from: str | None = None
     load_id: str | None = None
+
+
+class DoneJob(RunnableLoadJob):
+    """A file that needs no job of its own."""
+
+    def run(self) -> None:
+        """Nothing to do."""
+
+
+class DoneJobWithFollowup(HasFollowupJobs, DoneJob):
+    """A data file: the table's one job takes it with all others."""
 
 
 class IcebergJob(IcebergLoadFilesystemJob):
@@ -183,6 +196,13 @@ class IcebergClient(FilesystemClient):
         if not says_how_far(state):
             return None
         return refuse_if_overtaken(self.plan.source.name, self.plan.read_from, self._newest_state)
+
+    def get_load_job_class(self, table: Any, file_path: str) -> type[LoadJob]:
+        """Jobs that tell dlt of their end; the parent's, done before they start, let it wait a second."""
+        job_class = super().get_load_job_class(table, file_path)
+        if issubclass(job_class, FinalizedLoadJobWithFollowupJobs):
+            return DoneJobWithFollowup
+        return DoneJob if issubclass(job_class, FinalizedLoadJob) else job_class
 
     def _list_dlt_table_files(
         self, table_name: str, pipeline_name: Any = None
