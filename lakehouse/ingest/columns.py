@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from zoneinfo import available_timezones
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ DLT_TYPES = {
 }
 WHOLE_NUMBERS = ("integer", "bigint")
 
+# What a load does with a column that is new, and with a value that is none of its column's type.
+SchemaMode = Literal["evolve", "freeze", "discard_value", "discard_row"]
+
 
 @dataclass(frozen=True)
 class Column:
@@ -33,13 +36,15 @@ class Column:
 
     Args:
         type: a SQL type such as `integer` or `timestamptz`.
-        zone: of a timestamptz, the time zone of times in a file that name none.
+        zone: of a timestamptz, the time zone of times that name none.
+        optional: whether the source may leave the column out.
     """
 
     name: str
     type: str
     description: str = ""
     zone: str | None = None
+    optional: bool = False
 
     def __post_init__(self) -> None:
         if self.type.split("(")[0] not in DLT_TYPES:
@@ -65,19 +70,39 @@ class Column:
         return hint
 
 
-def read_columns(contract: Path) -> tuple[Column, ...]:
+class DeclaredColumns(tuple[Column, ...]):
+    """A contract's columns, and its schema mode."""
+
+    schema_mode: SchemaMode = "evolve"
+
+
+def read_columns(contract: Path) -> DeclaredColumns:
     """The columns of a contract, in its order.
 
     Raises:
-        ValueError: a column has no name or an unknown type.
+        ValueError: a column has no name or an unknown type, or the schema mode is none.
         FileNotFoundError: there is no such contract.
     """
     import yaml
 
     if not contract.exists():
         raise FileNotFoundError(f"{contract} is missing: every Bronze table declares its columns there.")
-    declared = yaml.safe_load(contract.read_text(encoding="utf-8"))["columns"]
-    return tuple(
-        Column(column["name"], column["data_type"], column.get("description", "").strip(), column.get("zone"))
-        for column in declared
+    declared = yaml.safe_load(contract.read_text(encoding="utf-8"))
+    columns = DeclaredColumns(map(_column, declared["columns"]))
+    columns.schema_mode = declared.get("schema_mode", "evolve")
+    if columns.schema_mode not in get_args(SchemaMode):
+        raise ValueError(
+            f"{contract} has the schema_mode {columns.schema_mode!r}; "
+            f"known are {', '.join(get_args(SchemaMode))}."
+        )
+    return columns
+
+
+def _column(declared: dict[str, Any]) -> Column:
+    return Column(
+        declared["name"],
+        declared["data_type"],
+        declared.get("description", "").strip(),
+        declared.get("zone"),
+        declared.get("optional", False),
     )

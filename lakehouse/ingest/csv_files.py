@@ -11,8 +11,9 @@ from typing import Any
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_reading import CsvReading
 from lakehouse.ingest.errors import SourceError
-from lakehouse.ingest.files import audit, refuse_added, refuse_missing, shown_path
-from lakehouse.ingest.landing import hand_over, land
+from lakehouse.ingest.files import refuse_added, refuse_empty, refuse_missing, refuse_strays, shown_path
+from lakehouse.ingest.incoming import Brought, Columns, Incoming, normalized
+from lakehouse.ingest.landing import hand_over
 from lakehouse.ingest.source import Extraction
 
 
@@ -32,18 +33,19 @@ def read_csv(
 
     Raises:
         SourceError: the file is missing, empty (of a source that may have no rows, only without a
-            header), lacks a column, holds a value that is not of
-            its column's type, or a row of another partition.
+            header), lacks a column, holds a value that is not of its column's type (unless the schema
+            mode is to set it aside), or a row of another partition.
     """
-    source = extraction.source
     shown = shown_path(extraction, file)
     computed = dict(computed or {})
-    columns = _file_columns(_read_header(file), source.columns, set(computed), shown)
-    reading = CsvReading(extraction.connection, file, shown, null_value, columns)
-    files = reading.land(lambda query: land(extraction, query), computed)
-    audit(extraction, files, shown, "has a header but no rows")
-    undeclared = [column for column in columns if column.name not in source.column_names]
-    yield from hand_over(extraction, files, undeclared)
+    columns = _file_columns(extraction, _read_header(file), set(computed), shown)
+    aside = extraction.quarantined.rows.get(extraction.partition, 0)
+    files = CsvReading(extraction, file, shown, null_value, columns, computed).land()
+    if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
+        refuse_empty(extraction, files, shown, "has a header but no rows")
+    refuse_strays(extraction, files, shown)
+    undeclared = [column for column in columns if not column.declared and column.unwanted is None]
+    yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])
 
 
 def _read_header(file: Path) -> list[str]:
@@ -62,19 +64,28 @@ def _read_header(file: Path) -> list[str]:
 
 
 def _file_columns(
-    header: list[str], declared: tuple[Column, ...], computed: set[str], file: Path
-) -> list[Column]:
+    extraction: Extraction, header: list[str], computed: set[str], shown: Path
+) -> list[Incoming]:
     """The columns in the file's order; one that nobody declared is read as text."""
+    import duckdb
+
     names = [name.lower() for name in header]  # DuckDB takes names that differ by case for one
     if duplicates := [name for name in names if names.count(name) > 1]:
-        raise SourceError(f"{file} has the column {duplicates[0]!r} twice.")
-    refuse_added(header, computed, file)
+        raise SourceError(f"{shown} has the column {duplicates[0]!r} twice.")
+    refuse_added(header, computed, shown)
     if "" in header:
-        raise SourceError(f"{file} has a column without a name, the {header.index('') + 1}. of its header.")
-    wanted = {column.name: column for column in declared if column.name not in computed}
-    missing = [name for name in wanted if name not in header]
+        raise SourceError(f"{shown} has a column without a name, the {header.index('') + 1}. of its header.")
+    source = extraction.source
+    wanted = [column for column in source.columns if column.name not in computed]
+    present = {*header, *map(normalized, header)}
+    missing = [
+        c.name
+        for c in wanted
+        if not c.optional and c.name not in present and normalized(c.name) not in present
+    ]
     if missing:
-        unknown = [name for name in header if name not in wanted]
+        unknown = [name for name in header if name not in {column.name for column in wanted}]
         hint = f" It has instead: {', '.join(unknown)}." if unknown else ""
-        raise SourceError(f"{file} lacks the column {', '.join(missing)}.{hint}")
-    return [wanted.get(name, Column(name, "varchar")) for name in header]
+        raise SourceError(f"{shown} lacks the column {', '.join(missing)}.{hint}")
+    brought = [Brought(name, duckdb.type("varchar"), "varchar") for name in header]
+    return Columns(source, str(shown), extraction.held).match(brought, computed)

@@ -5,6 +5,7 @@ parent's own Iceberg job reads a load into memory and commits batch by batch; ou
 load's Parquet files to `lakehouse.storage`, which commits once.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -26,6 +27,7 @@ from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landed import LandedRows, relation_of
 from lakehouse.ingest.load_state import loads_in, refuse_if_overtaken, says_how_far
 from lakehouse.ingest.source import BronzeSource
+from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.storage import write
 from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.errors import StorageError, reason
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
 
 
+logger = logging.getLogger(__name__)
+
+
 @dataclass
 class LoadPlan:
     """What a load is about to write, and what it wrote.
@@ -49,6 +54,7 @@ class LoadPlan:
         loaded_at: the time that the load's rows give.
         results: filled by the load, by table.
         load_id: dlt's id of the load, None before it has one.
+        quarantined: what the load sets aside.
         read_from: the load after which dlt's state lets the source read on.
     """
 
@@ -57,11 +63,17 @@ class LoadPlan:
     connection: duckdb.DuckDBPyConnection
     run_id: str
     keep_snapshots: int
+    quarantined: Quarantined
     loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     extracted: dict[date | None, int] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
     read_from: str | None = None
     load_id: str | None = None
+
+    @property
+    def landed(self) -> dict[date | None, int]:
+        """Rows that are to be in the table, by partition."""
+        return {p: rows - self.quarantined.rows.get(p, 0) for p, rows in self.extracted.items()}
 
 
 class DoneJob(RunnableLoadJob):
@@ -83,7 +95,6 @@ class IcebergJob(IcebergLoadFilesystemJob):
     def run(self) -> None:
         """Write the load's files; dlt calls this once a table."""
         plan = self._job_client.plan
-        table = plan.source.table
         if not plan.extracted:
             return  # no partition could be read: dlt still brings its empty file
         rows = LandedRows(
@@ -95,9 +106,14 @@ class IcebergJob(IcebergLoadFilesystemJob):
             self._schema.naming.normalize_identifier,
         )
         rows.connection.execute("set TimeZone = 'UTC'")
+        quarantine = Quarantine(
+            plan.catalog, plan.source.name, self._load_id, plan.run_id, plan.keep_snapshots
+        )
         try:
             precondition = self._job_client.stage_state(self._load_id)
-            plan.results[table] = commit(plan, rows, self.file_paths, precondition)
+            quarantine.write(plan.quarantined, plan.loaded_at)
+            plan.results[plan.source.table] = commit(plan, rows, self.file_paths, precondition)
+            settle(plan, quarantine)
         except (StorageError, duckdb.Error) as error:
             # Terminal: the same files would fail the same way at each of dlt's retries.
             raise DestinationTerminalException(reason(error)) from error
@@ -113,40 +129,66 @@ def commit(
     source = plan.source
     spec = source.spec(plan.keep_snapshots)
     summary = {RUN_ID: plan.run_id, LOAD_ID: rows.load_id}
-    audit = partial(reconcile, plan.extracted)
+    audit = partial(reconcile, plan.extracted, quarantined=plan.quarantined.rows)
     if source.partition_by is not None:
         partitions = [partition for partition in plan.extracted if partition is not None]
         return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit, files)
     if source.key is not None:
-        return write.merge(plan.catalog, spec, rows, source.key, summary=summary, load_id=rows.load_id)
+        return write.merge(
+            plan.catalog, spec, rows, source.key, source.strategy, summary, load_id=rows.load_id
+        )
+    if source.window is not None:
+        return write.overwrite_window(plan.catalog, spec, rows, source.window(), summary)
     if source.write_disposition == "append":
         return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files, precondition)
     _refuse_to_empty(plan)
     return write.replace(plan.catalog, spec, rows, summary, audit, files)
 
 
+def settle(plan: LoadPlan, quarantine: Quarantine) -> None:
+    """Let go of what earlier loads set aside of what is now replaced."""
+    source, result = plan.source, plan.results[plan.source.table]
+    connection = plan.connection.cursor()
+    connection.execute("set TimeZone = 'UTC'")
+    published = list(result.partitions) if source.partition_by is not None else None
+    adds = source.partition_by is None and not source.replaces_all
+    try:
+        quarantine.settle(connection, published, list(result.failures), adds=adds)
+    except (StorageError, duckdb.Error):  # the load is published: the next one settles it
+        logger.warning(
+            "%s: what earlier loads set aside is still there.", quarantine.spec.name, exc_info=True
+        )
+
+
 def _refuse_to_empty(plan: LoadPlan) -> None:
     """A source that fails to say anything looks like one that has nothing."""
     source = plan.source
     table = load_table(plan.catalog, source.name)
-    if sum(plan.extracted.values()) or source.may_be_empty or table is None or not table.current_snapshot():
+    if any(plan.landed.values()) or source.may_be_empty or table is None or not table.current_snapshot():
         return
+    none = "no rows that fit" if plan.quarantined else "no rows"
     raise StorageError(
-        f"{source.name}: {source.origin} gave no rows, which would empty the table. If that is right, "
+        f"{source.name}: {source.origin} gave {none}, which would empty the table. If that is right, "
         "declare the source with may_be_empty=True."
     )
 
 
-def reconcile(extracted: Mapping[date | None, int], files: Sequence[StagedFile]) -> dict[date | None, str]:
-    """Refuse what lost or gained rows between the source and the staged files."""
+def reconcile(
+    extracted: Mapping[date | None, int],
+    files: Sequence[StagedFile],
+    quarantined: Mapping[date | None, int] | None = None,
+) -> dict[date | None, str]:
+    """Refuse what lost or gained rows between the source and the staged files: in = out + quarantined."""
+    aside = quarantined or {}
     staged = dict.fromkeys(extracted, 0)
     for file in files:
         partition = file.partition if file.partition in staged else None
         staged[partition] = staged.get(partition, 0) + file.rows
     return {
         partition: f"{rows} rows came from the source, but {staged[partition]} were staged"
+        + (f" and {aside[partition]} set aside" if aside.get(partition) else "")
         for partition, rows in extracted.items()
-        if staged[partition] != rows
+        if staged[partition] + aside.get(partition, 0) != rows
     }
 
 

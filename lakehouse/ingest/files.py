@@ -33,21 +33,27 @@ def refuse_added(names: Iterable[str], computed: Iterable[str], shown: Path) -> 
         )
 
 
-def audit(extraction: Extraction, files: Sequence[StagedFile], shown: Path, what: str) -> None:
-    """Refuse a file without rows, unless the source may have none, and rows of another day.
-
-    Such a row would be counted there too, or overwrite what that day had.
+def refuse_empty(extraction: Extraction, files: Sequence[StagedFile], shown: Path, what: str) -> None:
+    """Refuse a file without rows, unless the source may have none.
 
     Args:
         what: what a file without rows is, in words.
 
     Raises:
-        SourceError: nothing stays written.
+        SourceError: there are none.
     """
     if not files and not extraction.source.may_be_empty:
         raise SourceError(
             f"{shown} {what}. If a source may rightly have none, declare it with may_be_empty=True."
         )
+
+
+def refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Path) -> None:
+    """Refuse rows of another day: they would be counted there too, or overwrite what that day had.
+
+    Raises:
+        SourceError: nothing stays written.
+    """
     if extraction.partition is None:
         return
     strays = [landed for landed in files if landed.partition != extraction.partition]

@@ -3,23 +3,26 @@
 DuckDB reads and writes; dlt imports the Parquet files as they are.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.errors import SourceError
-from lakehouse.ingest.files import audit, refuse_added, refuse_missing, shown_path
-from lakehouse.ingest.json_reading import JsonReading, Shape, refusals
-from lakehouse.ingest.landing import hand_over, land
+from lakehouse.ingest.files import refuse_added, refuse_empty, refuse_missing, refuse_strays, shown_path
+from lakehouse.ingest.incoming import DISCARDING, Brought, Columns
+from lakehouse.ingest.json_lines import Shape, refusals
+from lakehouse.ingest.json_reading import JsonReading
+from lakehouse.ingest.landing import hand_over
 from lakehouse.ingest.source import Extraction
+from lakehouse.storage.staging import StagedFile
 
 
 def read_ndjson(
     extraction: Extraction,
     file: Path,
     *,
-    optional: Collection[str] = (),
     computed: Mapping[str, str] | None = None,
 ) -> Iterator[Any]:
     """Read one file and hand it to dlt as Parquet with the declared types.
@@ -29,46 +32,56 @@ def read_ndjson(
 
     Args:
         file: one JSON object a line, in UTF-8.
-        optional: columns that an object may leave out, which then are null. Any other that is
-            missing is refused, for it may have been renamed.
         computed: SQL expressions of declared columns that the file does not have.
 
     Raises:
         SourceError: the file is missing, empty, no JSON, a line lacks a column or holds a value that
             is not of its column's type, or a row of another partition.
     """
+    import duckdb
+
     if not file.exists():
         raise refuse_missing(file)
-    declared = extraction.source.columns
     computed = dict(computed or {})
-    reading = JsonReading(extraction.connection, file, shown_path(extraction, file))
-    shapes = reading.shapes()
-    wanted = [column for column in declared if column.name not in computed]
-    _refuse(reading, shapes, [column.name for column in wanted if column.name not in optional])
-    undeclared = _undeclared(reading, shapes, [column.name for column in wanted])
-    refuse_added((column.name for column in undeclared), computed, reading.shown)
-    files = (
-        reading.land(lambda query: land(extraction, query), wanted, undeclared, computed) if shapes else []
-    )
-    audit(extraction, files, reading.shown, "holds no rows")
-    yield from hand_over(extraction, files, undeclared)
-
-
-def _refuse(reading: JsonReading, shapes: Sequence[Shape], required: Sequence[str]) -> None:
-    """Name the first line that is no object with the columns of one."""
-    if first := min(refusals(shapes, required), default=None):
-        row, why = first
-        raise SourceError(f"{reading.shown}: line {reading.line_of(row)} {why.rstrip('.')}.")
-
-
-def _undeclared(reading: JsonReading, shapes: Sequence[Shape], wanted: Sequence[str]) -> list[Column]:
-    """The columns that nobody declared, as text, in the order in which the lines bring them."""
+    reading = JsonReading(extraction, file, shown_path(extraction, file))
+    aside = extraction.quarantined.rows.get(extraction.partition, 0)
+    declared = [column for column in extraction.source.columns if column.name not in computed]
+    required = [c.name for c in declared if not c.optional]
+    shapes, lines = _rows(reading, required)
     names = dict.fromkeys(key for shape in shapes for key in shape.keys)
-    spelled: dict[str, str] = {}
-    for name in (*wanted, *names):
-        other = spelled.setdefault(name.lower(), name)
-        if other != name:
-            raise SourceError(
-                f"{reading.shown} has both {other} and {name}: names must differ by more than case."
-            )
-    return [Column(name, "varchar") for name in names if name not in wanted]
+    refuse_added(
+        (name for name in names if name not in extraction.source.column_names), computed, reading.shown
+    )
+    brought = [Brought(name, duckdb.type("json"), "varchar", is_json=True) for name in names]
+    columns = Columns(extraction.source, str(reading.shown), extraction.held).match(brought, computed)
+    files: list[StagedFile] = []
+    if lines:
+        files = reading.land_lines(lines, columns, computed)
+    elif shapes:
+        files = reading.land(columns, computed)
+    if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
+        refuse_empty(extraction, files, reading.shown, "holds no rows")
+    refuse_strays(extraction, files, reading.shown)
+    undeclared = [c for c in columns if not c.declared and c.unwanted is None]
+    yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])
+
+
+def _rows(reading: JsonReading, required: Sequence[str]) -> tuple[list[Shape], str | None]:
+    """The shapes of the lines that are rows, and these lines by themselves where not all are.
+
+    Raises:
+        SourceError: a line is no row with the columns of one, and the mode is not to set it aside.
+    """
+    if reading.extraction.source.mode not in DISCARDING:
+        shapes = reading.shapes()
+        if first := min(refusals(shapes, required), default=None):
+            row, why = first
+            raise SourceError(f"{reading.shown}: line {reading.line_of(row)} {why.rstrip('.')}.")
+        return shapes, None
+    with suppress(SourceError):
+        shapes = reading.shapes()
+        names = {key for shape in shapes for key in shape.keys}
+        if not any(refusals(shapes, ())) and len(names) == len({name.lower() for name in names}):
+            return shapes, None
+    lines = reading.lines()
+    return reading.shapes_of(lines), lines

@@ -1,14 +1,12 @@
 """How a JSON value becomes a value of the declared type: exactly, or not at all.
 
 JSON tells text, numbers, booleans and nested values apart, and so do we: `"5"` is no number and 5 no
-text. What has no kind of its own, such as a time, is text and read as in a CSV file (`csv_values`).
+text. What has no kind of its own, such as a time, is text and read as in a CSV file (`values`).
 """
 
-import re
-
-from lakehouse.ingest import csv_values
+from lakehouse.ingest import values
 from lakehouse.ingest.columns import WHOLE_NUMBERS, Column
-from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.sql import literal
 
 NUMBER = ("BIGINT", "UBIGINT", "DOUBLE")
 TEXT = ("VARCHAR",)
@@ -29,62 +27,70 @@ WORDS = {
 EXACT_DIGITS = 15  # of a number with a point or an exponent, which JSON readers take for a double
 
 
-def text(column: Column, misfit: str = "error('misfit')") -> str:
+def text(column: Column, name: str, misfit: str = "error('misfit')") -> str:
     """SQL of a JSON value's text; null where it is null or absent.
 
     Args:
+        name: SQL of the value.
         misfit: SQL for a value of a kind that the column does not hold.
     """
-    name = identifier(column.name)
     if column.type == "json":
         return f"if(json_type({name}) = 'NULL', null, {name})"
-    kinds = ", ".join(map(literal, _kinds(column)))
     return (
         f"case when {name} is null or json_type({name}) = 'NULL' then null"
-        f" when json_type({name}) not in ({kinds}) or {_is_inexact(column)} then {misfit}"
+        f" when json_type({name}) not in ({_kinds(column)}) or {_is_inexact(column, name)} then {misfit}"
         f" else {name} ->> '$' end"
     )
 
 
-def complaint(column: Column, kind: str, shown: str, is_time: bool) -> str:
-    """What is wrong with a value that does not fit.
+def fitting(column: Column, name: str) -> str:
+    """SQL of the declared type over a JSON value; null where it does not fit."""
+    if column.type == "json":
+        return text(column, name)
+    return values.exact(column, f"({text(column, name, misfit='null')})")
 
-    Args:
-        kind: the value's kind, as DuckDB's `json_type` says it.
-        shown: the value as the file has it.
-    """
-    if kind not in _kinds(column):
-        return f"is {WORDS[kind]}, but the column is declared {column.type}"
-    if kind in NUMBER and not shown.lstrip("-")[:1].isdigit():
-        return "is no number of JSON"
-    base = column.type.split("(")[0]
-    if kind == "DOUBLE" and base in ("bigint", "decimal") and _may_have_lost_digits(shown):
-        return (
+
+def complaint(column: Column, name: str) -> str:
+    """SQL of what is wrong with a JSON value that does not fit."""
+    shown, kind = f"cast({name} as varchar)", f"json_type({name})"
+    numbers = ", ".join(map(literal, NUMBER))
+    words = ", ".join(f"{literal(each)}: {literal(word)}" for each, word in WORDS.items())
+    other = f"concat('is ', map {{{words}}}[{kind}], ', but the column is declared {column.type}')"
+    no_number = f"{kind} in ({numbers}) and not regexp_matches({shown}, '^-?[0-9]')"
+    cases = [(f"{kind} not in ({_kinds(column)})", other), (no_number, literal("is no number of JSON"))]
+    if _is_exact(column):
+        more = (
             f"has more than the {EXACT_DIGITS} digits a JSON number keeps. Have the source write it as text"
         )
-    if column.type in WHOLE_NUMBERS and float(shown).is_integer():
-        return f"is too large for {column.type}"
-    if base == "decimal" and not re.match(r'"?[+-]?[0-9.]', shown):
-        return f"is no {column.type}"
-    return csv_values.complaint(column, is_time)
+        cases.append((f"{kind} = 'DOUBLE' and {_may_have_lost_digits(shown)}", literal(more)))
+    if column.type in WHOLE_NUMBERS:
+        whole = f"try_cast({name} ->> '$' as double) % 1 = 0"
+        cases.append((whole, literal(f"is too large for {column.type}")))
+    whens = " ".join(f"when {condition} then {words}" for condition, words in cases)
+    return f"case {whens} else {values.complaint(column, _text(name))} end"
 
 
-def _kinds(column: Column) -> tuple[str, ...]:
-    return KINDS.get(column.type.split("(")[0], TEXT)
+def _kinds(column: Column) -> str:
+    return ", ".join(map(literal, KINDS.get(column.type.split("(")[0], TEXT)))
 
 
-def _is_inexact(column: Column) -> str:
+def _is_exact(column: Column) -> bool:
+    return column.type.split("(")[0] in ("bigint", "decimal")
+
+
+def _is_inexact(column: Column, name: str) -> str:
     """SQL of whether a number is none of JSON's (NaN), or may have lost digits on the way."""
-    name = identifier(column.name)
-    number = f"{name} ->> '$'"
-    wrong = f"not regexp_matches({number}, '^-?[0-9]')"
-    if column.type.split("(")[0] in ("bigint", "decimal"):
-        significant = f"ltrim(regexp_replace(regexp_replace({number}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')"
-        wrong += f" or regexp_matches({number}, '[.eE]') and length({significant}) > {EXACT_DIGITS}"
-    return f"json_type({name}) = 'DOUBLE' and ({wrong})"
+    wrong = f"not regexp_matches({name} ->> '$', '^-?[0-9]')"
+    if _is_exact(column):
+        wrong += f" or {_may_have_lost_digits(_text(name))}"
+    return f"(json_type({name}) = 'DOUBLE' and ({wrong}))"
 
 
-def _may_have_lost_digits(number: str) -> bool:
-    """Whether a number with a point or an exponent has more digits than a double keeps."""
-    significant = re.sub("[eE].*|[^0-9]", "", number).lstrip("0")
-    return re.search("[.eE]", number) is not None and len(significant) > EXACT_DIGITS
+def _may_have_lost_digits(number: str) -> str:
+    """SQL of whether a number with a point or an exponent has more digits than a double keeps."""
+    significant = f"ltrim(regexp_replace(regexp_replace({number}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')"
+    return f"(regexp_matches({number}, '[.eE]') and length({significant}) > {EXACT_DIGITS})"
+
+
+def _text(name: str) -> str:
+    return f"({name} ->> '$')"

@@ -1,12 +1,13 @@
 """The rows of a load as the Bronze table gets them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from lakehouse.ingest.columns import WHOLE_NUMBERS, Column
+from lakehouse.ingest.columns import Column
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.ingest.values import fitting, is_held, text_of
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.types import describe
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 # dlt's own columns: `_load_id` stands for the one, and nested tables, which the other is for, are refused.
 DLT_COLUMNS = ("_dlt_load_id", "_dlt_id")
-# Types of which a value may be no whole number; DuckDB would round it.
-FRACTIONAL = ("varchar", "float", "double", "decimal")
+ROW = "lakehouse_row"  # a row's number while it is landed; no column of the table
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ class LandedRows:
         """The SQL of these partitions' rows, or of all rows."""
         present = describe(self.connection, f"select * from {self.relation}")
         landed_as = {column: self._landed_as(column.name, present) for column in self.source.columns}
-        known = {*landed_as.values(), *DLT_COLUMNS, *(column.name for column in LOAD_COLUMNS)}
-        known |= {variant for name in landed_as.values() for variant in _variants(name, present)}
-        columns = [_cast(column, name, present) for column, name in landed_as.items()]
+        known = {*landed_as.values(), *DLT_COLUMNS, ROW, *(column.name for column in LOAD_COLUMNS)}
+        columns = [
+            f"{_cast(column, name, present.get(name))} as {identifier(column.name)}"
+            for column, name in landed_as.items()
+        ]
         origin = "_source_file" if "_source_file" in present else literal(self.source.origin)
         columns += [
             f"{literal(self.load_id)} as _load_id",
@@ -58,30 +60,27 @@ class LandedRows:
         column = identifier(str(self.source.partition_by))
         return f"select * from ({query}) where {column} in ({wanted}) or {column} is null"
 
-    def _landed_as(self, name: str, present: Mapping[str, "DuckDBPyType"]) -> str:
+    def _landed_as(self, name: str, present: "Mapping[str, DuckDBPyType]") -> str:
         return name if name in present else self.normalize(name)
 
 
 def relation_of(files: Sequence[str]) -> str:
     """The rows of a load's Parquet files, of which some may lack a column."""
+    if not files:
+        return f"(select null as {ROW} where false)"
     return (
         f"read_parquet([{', '.join(map(literal, files))}], union_by_name = true, hive_partitioning = false)"
     )
 
 
-def _variants(name: str, present: Iterable[str]) -> list[str]:
-    """Where dlt puts values that are not of a column's type, leaving the column null."""
-    return [column for column in present if column.startswith(f"{name}__v_")]
-
-
-def _cast(column: Column, landed_as: str, present: Mapping[str, "DuckDBPyType"]) -> str:
+def _cast(column: Column, landed_as: str, kind: "DuckDBPyType | None") -> str:
     """A declared column with its type, refusing what that cannot hold; one that is not there is null."""
-    value = identifier(landed_as) if landed_as in present else "null"
-    cast = f"cast({value} as {column.type})"
-    holds = literal(f"Column {column.name} is declared {column.type}, but holds ")
-    if column.type in WHOLE_NUMBERS and landed_as in present and present[landed_as].id in FRACTIONAL:
-        fraction = f"coalesce(try_cast({value} as double) % 1 <> 0, false)"
-        cast = f"if({fraction}, error({holds} || {value}), {cast})"
-    for variant in map(identifier, _variants(landed_as, present)):
-        cast = f"if({variant} is not null, error({holds} || {variant}), {cast})"
-    return f"{cast} as {identifier(column.name)}"
+    if kind is None:
+        return f"cast(null as {column.type})"
+    sql = identifier(landed_as)
+    if is_held(column, kind):
+        return f"cast({sql} as {column.type})"
+    holds = (
+        f"{literal(f'Column {column.name} is declared {column.type}, but holds ')} || {text_of(sql, kind)}"
+    )
+    return f"case when {sql} is not null then coalesce({fitting(column, sql, kind)}, error({holds})) end"

@@ -39,6 +39,7 @@ def hand_over(
 
     columns = (*extraction.source.columns, *LOAD_COLUMNS, *undeclared)
     for file in files:
+        extraction.handed_over.add(file.path)
         hints = None
         if columns not in extraction.told:
             extraction.told.add(columns)

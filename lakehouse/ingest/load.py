@@ -9,7 +9,7 @@ import logging
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,12 @@ from lakehouse.catalog import open_catalog
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
+from lakehouse.ingest.incoming import columns_of
 from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage import duckdb_session
 from lakehouse.storage.errors import StorageError, disk_reason, reason
+from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ class LoadReport:
 
     Args:
         extracted: rows read from the source, by partition (None: a table without partitions).
+        quarantined: those of them that were set aside whole, by partition.
+        discarded: single values that were set aside of rows that were loaded, by partition.
         failures: partitions that were not loaded, each with the reason.
         result: the commit, None where there was nothing to commit.
     """
@@ -46,6 +51,8 @@ class LoadReport:
     extracted: dict[date | None, int]
     failures: dict[date, str]
     result: WriteResult | None
+    quarantined: dict[date | None, int] = field(default_factory=dict)
+    discarded: dict[date | None, int] = field(default_factory=dict)
 
 
 def load(
@@ -76,7 +83,7 @@ def load(
         connection = duckdb_session.connect(settings)
     except (StorageError, OSError) as error:
         raise LoadError(f"{source.name}: {_describe(error)}") from error
-    plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots)
+    plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots, Quarantined(connection))
     try:
         _run_pipeline(plan, settings, partitions, folder, failures)
     except (PipelineStepFailed, OSError) as error:
@@ -91,7 +98,9 @@ def load(
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
     result = plan.results.get(source.table)
-    return LoadReport(plan.load_id, plan.extracted, failures | (result.failures if result else {}), result)
+    failures |= result.failures if result else {}
+    aside = plan.quarantined
+    return LoadReport(plan.load_id, plan.extracted, failures, result, aside.rows, aside.values)
 
 
 def _run_pipeline(
@@ -131,8 +140,13 @@ def _extract(
     failures: dict[date, str],
 ) -> Iterator[Any]:
     """Yield every partition's items; one that cannot be read is noted and left out."""
+    from lakehouse.ingest.items import take_in
+
     load_id = plan.load_id = import_dlt().current.load_package_state()["load_id"]
-    prestager = plan.source.prestager(plan.catalog, plan.keep_snapshots)
+    source = plan.source
+    prestager = source.prestager(plan.catalog, plan.keep_snapshots)
+    table = None if source.replaces_all and source.mode == "evolve" else load_table(plan.catalog, source.name)
+    held = columns_of(table.schema() if table else None)
     told: set[tuple[Column, ...]] = set()
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
@@ -140,7 +154,7 @@ def _extract(
         workspace.mkdir(parents=True)
         extraction = Extraction(
             partition,
-            plan.source,
+            source,
             settings,
             plan.connection,
             workspace,
@@ -148,32 +162,26 @@ def _extract(
             load_id,
             plan.loaded_at,
             told,
+            plan.quarantined,
+            held,
         )
         rows = 0
         try:
-            for item in plan.source.extract(extraction):
-                rows += _count(item)
-                yield item
+            for item, count in take_in(extraction):
+                rows += count
+                if item is not None:
+                    yield item
         except Exception as error:
+            plan.quarantined.forget(partition)
             if partition is None:
                 raise
-            logger.exception("%s: %s could not be read", plan.source.name, partition)
+            logger.exception("%s: %s could not be read", source.name, partition)
             failures[partition] = _describe(error)
         else:
             plan.extracted[partition] = rows
-    if plan.extracted and not any(plan.extracted.values()):
+    if plan.extracted and not any(plan.landed.values()):
         # Of a table that dlt has not seen before it would bring nothing, and nothing would be committed.
         yield import_dlt().mark.materialize_table_schema()
-
-
-def _count(item: Any) -> int:
-    """Rows of an item that goes to dlt: an imported file, an Arrow table, a list of rows or a row."""
-    metrics = getattr(getattr(item, "meta", None), "metrics", None)
-    if metrics is not None:
-        return int(metrics.items_count)
-    if hasattr(item, "num_rows"):
-        return int(item.num_rows)
-    return len(item) if isinstance(item, list) else 1
 
 
 def _describe(error: BaseException) -> str:

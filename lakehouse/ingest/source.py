@@ -6,15 +6,18 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakehouse.ingest.columns import Column
+from lakehouse.ingest.columns import Column, DeclaredColumns, SchemaMode
+from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager
 from lakehouse.storage.schema import become, evolve
 from lakehouse.storage.tables import TableSpec
+from lakehouse.storage.time_window import TimeWindow
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
+    from pyiceberg.types import IcebergType
 
     from lakehouse.settings import Settings
 
@@ -40,6 +43,9 @@ class Extraction:
         load_id: dlt's id of the load.
         loaded_at: the time that its rows will give.
         told: the column lists that dlt has been told.
+        quarantined: takes what the table does not.
+        held: the columns that the table has and keeps.
+        handed_over: the files that are landed, which dlt is to carry as they are.
     """
 
     partition: date | None
@@ -51,6 +57,9 @@ class Extraction:
     load_id: str
     loaded_at: datetime
     told: set[tuple[Column, ...]]
+    quarantined: Quarantined
+    held: "dict[str, IcebergType]" = field(default_factory=dict)
+    handed_over: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -65,9 +74,12 @@ class BronzeSource:
         partition_by: the date column whose values are the partitions.
         write_disposition: for tables without partitions, `replace`, `append` or `merge`.
         key: how `merge` tells rows apart, and which of them counts.
+        strategy: what `merge` does with a key that is there: `upsert` replaces, `insert_only` leaves its row.
+        window: the window of time that a load replaces of a table without partitions; asked at each load.
         sort_by: columns to sort each file by.
         may_be_empty: whether a load without rows may empty a table that is replaced as a whole,
             and a file without rows its partition.
+        schema_mode: what to do with a new column or a value that does not fit; None: as the contract says.
     """
 
     table: str
@@ -78,8 +90,11 @@ class BronzeSource:
     partition_by: str | None = None
     write_disposition: Literal["replace", "append", "merge"] = "replace"
     key: MergeKey | None = None
+    strategy: Literal["upsert", "insert_only"] = "upsert"
+    window: Callable[[], TimeWindow] | None = None
     sort_by: tuple[str, ...] = field(default=())
     may_be_empty: bool = False
+    schema_mode: SchemaMode | None = None
 
     def __post_init__(self) -> None:
         names = self.column_names
@@ -94,6 +109,10 @@ class BronzeSource:
             )
         if (self.write_disposition == "merge") != (self.key is not None):
             raise ValueError(f"{self.name}: `merge` needs a key, and a key is for `merge` alone.")
+        if self.strategy != "upsert" and self.key is None:
+            raise ValueError(f"{self.name}: the strategy {self.strategy} is for `merge`.")
+        if self.window is not None and not self.replaces_all_but_window:
+            raise ValueError(f"{self.name}: a window is for a table without partitions, and not for `merge`.")
         if reserved := {column.name for column in LOAD_COLUMNS} & set(names):
             raise ValueError(
                 f"{self.name}: {', '.join(sorted(reserved))} are added by the load; do not declare them."
@@ -114,11 +133,33 @@ class BronzeSource:
         """Names of the declared columns."""
         return [column.name for column in self.columns]
 
+    @property
+    def mode(self) -> SchemaMode:
+        """What a load does with a column that is new and a value that does not fit."""
+        declared = self.columns.schema_mode if isinstance(self.columns, DeclaredColumns) else "evolve"
+        return self.schema_mode or declared
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Columns without which a row cannot be in the table: its key, or what says its partition."""
+        if self.key is not None:
+            return self.key.columns
+        return (self.partition_by,) if self.partition_by else ()
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether a load replaces the whole table, its columns too."""
+        return self.window is None and self.replaces_all_but_window
+
+    @property
+    def replaces_all_but_window(self) -> bool:
+        """Whether a load would replace the whole table, were it not for a window."""
+        return self.partition_by is None and self.write_disposition == "replace"
+
     def spec(self, keep_snapshots: int) -> TableSpec:
         """The table to write."""
         return TableSpec(self.name, self.partition_by, self.sort_by, keep_snapshots)
 
     def prestager(self, catalog: "Catalog", keep_snapshots: int) -> Prestager:
         """Writes files for the table ahead of a load's commit."""
-        replaces_all = self.partition_by is None and self.write_disposition == "replace"
-        return Prestager(catalog, self.spec(keep_snapshots), become if replaces_all else evolve)
+        return Prestager(catalog, self.spec(keep_snapshots), become if self.replaces_all else evolve)

@@ -78,7 +78,7 @@ def _check_spec(key: dg.AssetKey, partitions_def: dg.PartitionsDefinition | None
         return dg.AssetCheckSpec(
             RECONCILIATION,
             asset=key,
-            description="Every row taken from the source is in the table.",
+            description="Every row taken from the source is in the table, or in quarantine with its reason.",
             blocking=True,
             partitions_def=partitions_def,
         )
@@ -144,14 +144,19 @@ def _report(context: dg.AssetExecutionContext, report: LoadReport, spec: dg.Asse
         loaded = [*result.partitions.items()] or [(None, result.rows)]
     tags = provenance(context, spec, snapshot_id)
     for partition, rows in loaded:
-        metadata = {"load_id": report.load_id or "none"}
+        quarantined = report.quarantined.get(partition, 0)
+        metadata: dict[str, Any] = {"load_id": report.load_id or "none", "rows_quarantined": quarantined}
+        if discarded := report.discarded.get(partition, 0):
+            metadata["values_quarantined"] = discarded
         # A merge's rows are the batch's; the table has others.
         count = rows if partition is not None or result is None else result.total_rows
         context.log_event(materialization(spec.key, partition, count, tags, metadata))
-        yield _reconciliation(spec.key, partition, report.extracted.get(partition, 0), rows)
+        extracted = report.extracted.get(partition, 0)
+        yield _reconciliation(spec.key, partition, extracted, rows, quarantined=quarantined)
     for partition, reason in report.failures.items():
-        extracted = report.extracted.get(partition)
-        yield _reconciliation(spec.key, partition, extracted, None, reason, context.run_id)
+        yield _reconciliation(
+            spec.key, partition, report.extracted.get(partition), None, reason, context.run_id
+        )
 
 
 def _reconciliation(
@@ -161,15 +166,23 @@ def _reconciliation(
     loaded: int | None,
     reason: str | None = None,
     run_id: str | None = None,
+    quarantined: int = 0,
 ) -> dg.AssetCheckEvaluation:
-    """A partition that failed before publishing says so: Dagster would show its last good load."""
-    metadata: dict[str, Any] = {"rows_extracted": extracted, "rows_loaded": loaded}
+    """In = out + quarantined.
+
+    A partition that failed before publishing says so: Dagster would show its last good load.
+    """
+    metadata: dict[str, Any] = {
+        "rows_extracted": extracted,
+        "rows_loaded": loaded,
+        "rows_quarantined": quarantined,
+    }
     if reason:
         metadata |= {"not_published": reason, "run": run_id}
     return dg.AssetCheckEvaluation(
         asset_key=key,
         check_name=RECONCILIATION,
-        passed=extracted is not None and extracted == loaded,
+        passed=loaded is not None and extracted == loaded + quarantined,
         partition=partition.isoformat() if partition else None,
         metadata={name: value for name, value in metadata.items() if value is not None},
         severity=dg.AssetCheckSeverity.ERROR,

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, Transaction
 
+    from lakehouse.storage.removal import Remover
+
 logger = logging.getLogger(__name__)
 
 # An attempt stages anew only if the schema changed meanwhile, or what it merges with: many are cheap.
@@ -79,7 +81,7 @@ class Write:
 
     catalog: "Catalog"
     spec: TableSpec
-    stager: Stager | Merger | WindowStager
+    stager: "Stager | Merger | WindowStager | Remover"
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]

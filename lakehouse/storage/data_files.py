@@ -29,8 +29,8 @@ def read_files(
     if not all(field.field_type.is_primitive for field in fields):
         return _scan_files(table, paths, fields)
     mapping = ", ".join(
-        f"{field.field_id}: {{name: {literal(field.name)}, type: {literal(to_duckdb_name(field.field_type))},"
-        " default_value: null}"
+        f"{field.field_id}: {{name: {literal(field.name)},"
+        f" type: {literal(to_duckdb_name(field.field_type, field.name))}, default_value: null}}"
         for field in fields
     )
     return f"read_parquet([{paths}], schema = map {{{mapping}}}, filename = true, hive_partitioning = false)"

@@ -60,8 +60,8 @@ class RowSource(Protocol):
 def select_as(query: str, schema: "Schema", present: Sequence[str]) -> str:
     """The query's rows with the table's columns, order and types; absent columns are null."""
     columns = ",\n    ".join(
-        f"cast({identifier(f.name) if f.name in present else 'null'} as {to_duckdb_name(f.field_type)})"
-        f" as {identifier(f.name)}"
+        f"cast({identifier(f.name) if f.name in present else 'null'}"
+        f" as {to_duckdb_name(f.field_type, f.name)}) as {identifier(f.name)}"
         for f in schema.fields
     )
     return f"select\n    {columns}\nfrom ({query}\n) as staged_rows"

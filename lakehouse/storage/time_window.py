@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from pyiceberg.expressions import And, BooleanExpression, GreaterThanOrEqual, LessThan
+from pyiceberg.types import DateType, TimestampType, TimestamptzType
 
 from lakehouse.storage.data_files import read_files
 from lakehouse.storage.errors import PartitionMismatchError, StorageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
+    from pyiceberg.types import IcebergType
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class WindowStager:
         """
         if self.window.column not in present:
             raise StorageError(f"{self.spec.name}: the rows have no column {self.window.column}.")
+        self._refuse_other_type(schema.find_type(self.window.column))
         rows = select_as(self.source.query(None), schema, present)
         count = self._count_refusing_strays(rows)
         whole, straddling = self._files(base)
@@ -91,6 +94,18 @@ class WindowStager:
         )
         return StagedWrite(files, None, {}, removed=[*whole, *straddling], merged=count)
 
+    def _refuse_other_type(self, kind: "IcebergType") -> None:
+        """A window of another kind than its column would be cast, and its edges moved."""
+        for edge in (self.window.start, self.window.end):
+            has: IcebergType = DateType()
+            if isinstance(edge, datetime):
+                has = TimestamptzType() if edge.tzinfo else TimestampType()
+            if has != kind:
+                raise StorageError(
+                    f"{self.spec.name}: the window of {self.window.column} is of {has} ({edge}), but the "
+                    f"column is {kind}. Give the window the column's type."
+                )
+
     def _count_refusing_strays(self, rows: str) -> int:
         count, inside = self.source.connection.execute(
             f"select count(*), count(*) filter ({self.window.sql()}) from ({rows}\n)"
@@ -104,8 +119,8 @@ class WindowStager:
 
     def _files(self, base: "Table | None") -> tuple[list["DataFile"], list["DataFile"]]:
         """The files that hold rows of the window: those without other rows, and those with."""
-        if base is None:
-            return [], []
+        if base is None or self.window.column not in base.schema().column_names:
+            return [], []  # rows from before the column have no time
         whole: list[DataFile] = []
         straddling: list[DataFile] = []
         for task in base.scan(row_filter=self.window.expression()).plan_files():

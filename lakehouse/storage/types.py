@@ -64,6 +64,8 @@ SIMPLE_TYPES: dict[str, PrimitiveType] = {
     '"null"': StringType(),  # a column that is null in every row so far
 }
 
+NESTED_TYPES = ("list", "array", "struct", "map")
+
 DUCKDB_NAMES: dict[type[IcebergType], str] = {
     BooleanType: "boolean",
     IntegerType: "integer",
@@ -102,12 +104,10 @@ def to_iceberg_schema(columns: dict[str, "DuckDBPyType"]) -> Schema:
 
 def to_iceberg_type(column: str, kind: "DuckDBPyType", ids: Iterator[int]) -> IcebergType:
     """The Iceberg type that holds every value of a DuckDB type."""
-    name = kind.id if kind.id in ("list", "array", "struct", "map", "decimal", "enum") else str(kind).lower()
+    name = kind.id if kind.id in (*NESTED_TYPES, "decimal", "enum") else str(kind).lower()
     if name in SIMPLE_TYPES:
         return SIMPLE_TYPES[name]
-    children: dict[str, Any] = (
-        dict(kind.children) if name in ("list", "array", "struct", "map", "decimal") else {}
-    )
+    children: dict[str, Any] = dict(kind.children) if name in (*NESTED_TYPES, "decimal") else {}
     match name:
         case "decimal":
             return DecimalType(children["precision"], children["scale"])
@@ -137,17 +137,28 @@ def to_iceberg_type(column: str, kind: "DuckDBPyType", ids: Iterator[int]) -> Ic
             )
 
 
-def to_duckdb_name(kind: IcebergType) -> str:
-    """How DuckDB writes an Iceberg type in a cast."""
+def to_duckdb_name(kind: IcebergType, column: str = "") -> str:
+    """How DuckDB writes an Iceberg type in a cast.
+
+    Raises:
+        UnsupportedTypeError: it has no such type; naming the column.
+    """
     if isinstance(kind, DecimalType):
         return f"decimal({kind.precision}, {kind.scale})"
     if isinstance(kind, ListType):
-        return f"{to_duckdb_name(kind.element_type)}[]"
+        return f"{to_duckdb_name(kind.element_type, column)}[]"
     if isinstance(kind, MapType):
-        return f"map({to_duckdb_name(kind.key_type)}, {to_duckdb_name(kind.value_type)})"
+        return f"map({to_duckdb_name(kind.key_type, column)}, {to_duckdb_name(kind.value_type, column)})"
     if isinstance(kind, StructType):
-        fields = ", ".join(f"{identifier(f.name)} {to_duckdb_name(f.field_type)}" for f in kind.fields)
+        fields = ", ".join(
+            f"{identifier(f.name)} {to_duckdb_name(f.field_type, f'{column}.{f.name}')}" for f in kind.fields
+        )
         return f"struct({fields})"
+    if type(kind) not in DUCKDB_NAMES:
+        raise UnsupportedTypeError(
+            f"Column {column} of the table has type {kind}, which DuckDB does not write. Another tool "
+            "made it: drop the column there, or write the table with that tool."
+        )
     return DUCKDB_NAMES[type(kind)]
 
 

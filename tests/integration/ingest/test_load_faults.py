@@ -3,12 +3,14 @@
 import multiprocessing
 import resource
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from sources import D1, D2, DAILY, Lake
 
 from lakehouse.catalog import open_catalog
+from lakehouse.ingest import items
 from lakehouse.ingest.errors import LoadError
 from lakehouse.ingest.load import load
 from lakehouse.settings import Settings
@@ -78,12 +80,13 @@ def test_a_load_whose_catalog_is_gone(two_days: Lake) -> None:
 def test_a_load_whose_catalog_goes_away_under_it(two_days: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     file = two_days.settings.catalog_file
 
-    def vanish(_: object) -> int:
+    def vanish(*taken: Any) -> Iterator[Any]:
         if file.exists():
             file.rename(file.with_suffix(".away"))
-        return 1
+        yield from items_taken(*taken)
 
-    monkeypatch.setattr("lakehouse.ingest.load._count", vanish)  # called while rows are taken
+    items_taken = items._taken
+    monkeypatch.setattr(items, "_taken", vanish)  # called while rows are taken
     with pytest.raises(LoadError, match=r"^bronze\.daily: The catalog .* is gone: restore it"):
         two_days.load(DAILY, [D1, D2])
     monkeypatch.undo()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sources import Lake, columns, python_source
 
-from lakehouse.ingest.errors import LoadError
+from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.storage.merge import MergeKey
 
@@ -33,10 +33,26 @@ def test_changes_and_deletions_are_merged(lake: Lake) -> None:
     assert ids(lake) == [(2, "c", 2), (3, "d", 1)]
 
 
-def test_a_missing_key_stops_the_load_and_the_next_one_succeeds(lake: Lake) -> None:
+def test_a_row_without_its_key_is_quarantined_and_the_others_are_merged(lake: Lake) -> None:
+    report = lake.load(changes((None, "x", 1, False), (2, "b", 1, False)))
+
+    assert ids(lake) == [(2, "b", 1)]
+    assert (report.extracted, report.quarantined) == ({None: 2}, {None: 1})
+    assert lake.read("quarantine.t", "rule, column_name, reason, raw, source_row") == [
+        (
+            "no_key",
+            "id",
+            "column id: the row has no id, which is (part of) the key (id)",
+            '{"name":"x","version":"1","gone":"false","id":null}',
+            1,
+        )
+    ]
+
+
+def test_a_batch_whose_rows_all_lack_their_key_is_refused_and_the_next_one_succeeds(lake: Lake) -> None:
     lake.load(changes((1, "a", 1, False)))
-    with pytest.raises(LoadError, match=r"bronze\.t: 1 rows have no id"):
-        lake.load(changes((None, "x", 1, False), (2, "b", 1, False)))
+    with pytest.raises(SourceError, match="2 rows have no id, which is"):
+        lake.load(changes((None, "x", 1, False), (None, "y", 1, False)))
     assert ids(lake) == [(1, "a", 1)]
     lake.load(changes((2, "b", 1, False)))
     assert ids(lake) == [(1, "a", 1), (2, "b", 1)]

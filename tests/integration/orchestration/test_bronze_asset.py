@@ -71,6 +71,29 @@ def test_a_bad_day_of_a_range_fails_alone(
     assert instance.get_materialized_partitions(FLIGHTS) == set(DAYS)
 
 
+def test_a_row_in_quarantine_is_counted(
+    settings: Settings,
+    seed_days: Callable[[Sequence[str]], None],
+    materialize: Callable[..., dg.ExecuteInProcessResult],
+    query: Callable[[str], list[tuple[Any, ...]]],
+) -> None:
+    seed_days(DAYS[:1])
+    file = settings.source_dir / "flights" / f"{DAYS[0]}.csv"
+    text = file.read_text()
+    file.write_text(text.replace("\n2013,", "\nNA,", 1))  # a row that says no day
+
+    result = materialize("bronze.flights", start=DAYS[0])
+
+    assert result.success
+    [event] = result.asset_materializations_for_node("bronze__flights")
+    assert event.metadata["rows_quarantined"].value == 1
+    assert event.metadata["dagster/partition_row_count"].value == rows_of(text) - 1
+    assert evaluations(result) == {DAYS[0]: True}
+    assert query("select rule, column_name, source_file from quarantine.flights") == [
+        ("no_key", "flight_date", f"flights/{DAYS[0]}.csv")
+    ]
+
+
 def test_a_table_without_partitions_reports_itself(
     seed_days: Callable[[Sequence[str]], None],
     materialize: Callable[..., dg.ExecuteInProcessResult],

@@ -3,7 +3,15 @@
 from decimal import Decimal
 
 import pytest
-from pyiceberg.types import DecimalType, DoubleType, LongType
+from pyiceberg.schema import Schema
+from pyiceberg.types import (
+    DecimalType,
+    DoubleType,
+    FixedType,
+    IntegerType,
+    LongType,
+    NestedField,
+)
 from store import D1, D2, D3, Store
 
 from lakehouse.storage.errors import SchemaConflictError, UnsupportedTypeError
@@ -223,3 +231,14 @@ def test_a_sum_too_long_for_a_decimal_fails_by_value(store: Store) -> None:
     with pytest.raises(Exception, match="999999999999999999999999999999999999999"):
         store.replace("gold.t", "select 999999999999999999999999999999999999999::hugeint * 1 as x")
     assert not store.exists("gold.t")
+
+
+def test_a_type_of_another_tools_making_is_refused_by_column(store: Store) -> None:
+    store.catalog.create_namespace("silver")
+    schema = Schema(NestedField(1, "x", IntegerType()), NestedField(2, "odd", FixedType(4)))
+    store.catalog.create_table("silver.t", schema)
+    with pytest.raises(
+        UnsupportedTypeError, match=r"Column odd of the table has type fixed\[4\], which DuckDB"
+    ):
+        store.append("silver.t", "select 1 as x", "1")
+    assert store.snapshots("silver.t") == 0

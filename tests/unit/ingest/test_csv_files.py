@@ -13,6 +13,7 @@ from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_files import read_csv
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.quality.quarantine import Quarantined
 from lakehouse.settings import Settings
 
 DAY = date(2013, 1, 1)
@@ -41,7 +42,8 @@ def make_extraction(
 ) -> Extraction:
     prestager = source.prestager(open_catalog(settings), keep_snapshots=1)
     loaded_at = datetime(2013, 1, 2, tzinfo=UTC)
-    return Extraction(day, source, settings, connection, folder, prestager, "1.0", loaded_at, set())
+    aside = Quarantined(connection)
+    return Extraction(day, source, settings, connection, folder, prestager, "1.0", loaded_at, set(), aside)
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""What is kept of rows that no table takes: quarantine. Knows neither dlt nor Dagster."""

@@ -1,0 +1,179 @@
+"""Quarantine: rows and values that a table does not take, kept with the reason in `quarantine.<table>`.
+
+They are written before the table's own commit, so that none is lost if the process ends between
+the two. What a load set aside that was never published goes when the load is done again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from lakehouse.storage import write
+from lakehouse.storage.commit import RUN_ID
+from lakehouse.storage.loads import holding
+from lakehouse.storage.removal import remove_rows
+from lakehouse.storage.scan import scan
+from lakehouse.storage.sql import literal
+from lakehouse.storage.tables import TableSpec, load_table
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyiceberg.catalog import Catalog
+
+LAYER = "quarantine"
+ROW, VALUE = "row", "value"
+
+# What is said of each; the load's own columns are added when it is written.
+COLUMNS: Mapping[str, str] = {
+    "partition": "date",  # that was being loaded
+    "scope": "varchar",  # row: it is not in the table; value: the row is, with null in its place
+    "rule": "varchar",  # unreadable, type, new_column, name_collision, no_key
+    "column_name": "varchar",
+    "value": "varchar",
+    "reason": "varchar",
+    "raw": "varchar",  # the row: JSON, each value as text; of an unreadable line, the line
+    "source_file": "varchar",
+    "source_row": "bigint",  # its number in the file or batch, from 1; of an unreadable line, the line's
+}
+# What makes two of them the same, whichever load brought them.
+SAME = ("partition", "scope", "rule", "column_name", "value", "raw", "source_file", "source_row")
+
+
+@dataclass
+class Quarantined:
+    """What one load sets aside, until it is written.
+
+    Args:
+        rows: rows set aside, by partition; a row of which only values were is not counted.
+        values: single values set aside, by partition.
+    """
+
+    connection: "DuckDBPyConnection"
+    rows: dict[date | None, int] = field(default_factory=dict)
+    values: dict[date | None, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+        self.connection.execute(f"create table if not exists set_aside ({columns})")
+
+    def __bool__(self) -> bool:
+        return any(self.rows.values()) or any(self.values.values())
+
+    def add(self, partition: date | None, query: str, scope: str = ROW) -> int:
+        """Set aside what a query gives: `COLUMNS` but the partition and the scope. Returns how many."""
+        columns = ", ".join(name for name in COLUMNS if name not in ("partition", "scope"))
+        day = f"date {literal(partition)}" if partition else "null"
+        [(added,)] = self.connection.execute(
+            f"insert into set_aside by name select {day} as partition, {literal(scope)} as scope, {columns}"
+            f" from ({query})"
+        ).fetchall()
+        if added:
+            counts = self.rows if scope == ROW else self.values
+            counts[partition] = counts.get(partition, 0) + int(added)
+        return int(added)
+
+    def forget(self, partition: date | None) -> None:
+        """Drop what was set aside of a partition that is not loaded after all."""
+        self.connection.execute("delete from set_aside where partition is not distinct from ?", [partition])
+        self.rows.pop(partition, None)
+        self.values.pop(partition, None)
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """The quarantine of one table in one load.
+
+    Args:
+        table: `bronze.<table>`, whose rows these would be.
+    """
+
+    catalog: "Catalog"
+    table: str
+    load_id: str
+    run_id: str
+    keep_snapshots: int
+
+    @property
+    def spec(self) -> TableSpec:
+        """The table that holds them."""
+        return TableSpec(f"{LAYER}.{self.table.partition('.')[2]}", keep_snapshots=self.keep_snapshots)
+
+    def write(self, quarantined: Quarantined, at: datetime) -> None:
+        """Add what a load set aside, in one commit; nothing if that was nothing.
+
+        Raises:
+            StorageError: nothing was written.
+        """
+        if not quarantined:
+            return
+        rows = _Rows(
+            quarantined.connection.cursor(),
+            f"select *, {literal(self.load_id)} as load_id, {literal(self.run_id)} as run_id,"
+            f" timestamptz {literal(at.isoformat())} as quarantined_at from set_aside",
+        )
+        rows.connection.execute("set TimeZone = 'UTC'")
+        write.append(self.catalog, self.spec, rows, self.load_id, {RUN_ID: self.run_id})
+
+    def settle(
+        self,
+        connection: "DuckDBPyConnection",
+        published: Sequence[date] | None,
+        failed: Sequence[date] = (),
+        *,
+        adds: bool = False,
+    ) -> None:
+        """Keep of earlier loads what still holds now that this one is published.
+
+        Args:
+            published: partitions that the load replaced; None: the whole table.
+            failed: partitions that it did not publish after all.
+            adds: the load added to the table. Then earlier loads stay, but for what one that was
+                never published had set aside and this one sets aside again.
+        """
+        if load_table(self.catalog, self.spec.name) is None:
+            return
+        # A load that began later is settling by itself, or not there yet.
+        earlier = (
+            f"load_id <> {literal(self.load_id)} and try_cast(load_id as double) < {float(self.load_id)}"
+        )
+        if adds:
+            gone = self._unpublished(connection, earlier)
+        elif published is None:
+            gone = earlier
+        else:
+            gone = f"({_among(published)} and {earlier})"
+            gone += f" or ({_among(failed)} and load_id = {literal(self.load_id)})"
+        if gone:
+            remove_rows(self.catalog, self.spec, connection, gone, {RUN_ID: self.run_id})
+
+    def _unpublished(self, connection: "DuckDBPyConnection", earlier: str) -> str | None:
+        """Rows of loads that the table does not hold, if this load brought the same ones."""
+        held, mine = load_table(self.catalog, self.table), load_table(self.catalog, self.spec.name)
+        if held is None or mine is None:
+            return None
+        rows = scan(mine.metadata_location, mine.metadata.current_snapshot_id)
+        loads = connection.execute(f"select distinct load_id from ({rows}) where {earlier}").fetchall()
+        unpublished = [load for (load,) in loads if holding(held.metadata, load) is None]
+        if not unpublished:
+            return None
+        of_loads = f"load_id in ({', '.join(map(literal, unpublished))})"
+        same = ", ".join(f"coalesce(cast({name} as varchar), '')" for name in SAME)
+        again = f"select {same} from ({rows}) where load_id = {literal(self.load_id)}"
+        return f"({of_loads} and ({same}) in ({again}))"
+
+
+@dataclass(frozen=True)
+class _Rows:
+    connection: "DuckDBPyConnection"
+    sql: str
+
+    def query(self, partitions: Sequence[date] | None) -> str:
+        """All rows; quarantine has no partitions."""
+        return self.sql
+
+
+def _among(partitions: Sequence[date]) -> str:
+    if not partitions:
+        return "false"
+    return f"partition in ({', '.join(f'date {literal(day)}' for day in partitions)})"
