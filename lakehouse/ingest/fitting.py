@@ -58,10 +58,10 @@ class Fitting:
         selected = [f"{v} as {identifier(c.name)}" for v, c in zip(values, wanted, strict=True)] or [
             f"1 as {ROW_NUMBER}"
         ]
-        selected += [f"{sql} as {identifier(name)}" for name, sql in self.computed.items()]
+        computed = [f", {sql} as {identifier(name)}" for name, sql in self.computed.items()]
         clean = " and ".join(f"({column.text()} is null or error('unwanted'))" for column in unwanted)
         rows = f"select {', '.join(selected)} from {self.relation} as incoming where {clean or 'true'}"
-        return self.refusing_without_key(rows)
+        return self.refusing_without_key(f"select *{''.join(computed)} from ({rows})")
 
     def refusing_without_key(self, rows: str) -> str:
         """A query that fails if a row lacks what it cannot do without."""

@@ -14,6 +14,7 @@ from lakehouse.catalog import open_catalog
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.json_files import read_ndjson
+from lakehouse.ingest.json_reading import JsonReading
 from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.settings import Settings
@@ -120,6 +121,12 @@ def test_each_row_says_its_file(read: Read) -> None:
 
 
 def test_a_computed_column_is_in_the_file(read: Read) -> None:
+    text = '{"id": 1, "name": "a", "amount": 1}\n'
+    assert read(text, computed={"d": "make_date(2013, 1, id)"}) == [(DAY, 1, "a", 1.0)]
+
+
+def test_a_good_file_is_not_sorted_line_by_line(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(JsonReading, "land_lines")
     text = '{"id": 1, "name": "a", "amount": 1}\n'
     assert read(text, computed={"d": "make_date(2013, 1, id)"}) == [(DAY, 1, "a", 1.0)]
 
