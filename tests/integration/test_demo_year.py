@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the data and the Dagster instance of one demo."""
     home = tmp_path_factory.mktemp("year")
     config = yaml.safe_load((PROJECT_DIR / "dagster.yaml").read_text())
-    config["storage"]["sqlite"]["base_dir"] = str(home / "dagster")
+    config["storage"]["custom"]["config"]["base_dir"] = str(home / "dagster")
     for part in ("local_artifact_storage", "compute_logs"):
         config[part]["config"]["base_dir"] = str(home / "dagster")
     (home / "dagster.yaml").write_text(yaml.safe_dump(config))

@@ -1,0 +1,87 @@
+"""Dagster's history in SQLite, as Dagster itself keeps it, with connections that stay open.
+
+Dagster's own storage opens two or three connections for each event, and a year of partitions has
+thousands of events: noting them took longer than loading them. Named in `dagster.yaml`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
+from dagster._core.storage.sql import create_engine
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from dagster._serdes import ConfigurableClassData
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.pool import QueuePool
+
+OPEN_FILES = 8  # the index and the runs that were last asked for
+
+
+class OpenSqliteEventLogStorage(SqliteEventLogStorage):
+    """The event log, one SQLite file a run and one index of all, with the last files kept open."""
+
+    def __init__(self, base_dir: str) -> None:
+        self._engines: OrderedDict[tuple[str, int], Engine] = OrderedDict()
+        super().__init__(base_dir)
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[Connection]:
+        """A transaction in one file; like the parent's, one at a time."""
+        with self._db_lock:
+            if shard not in self._initialized_dbs:
+                with self._new_engine(shard) as engine:
+                    self._initdb(engine)
+                self._initialized_dbs.add(shard)
+            with self._engine(shard).begin() as connection:
+                yield connection
+
+    def _engine(self, shard: str) -> Engine:
+        """The file's engine: another once the file is another, as after `make clean`."""
+        key = shard, Path(self.path_for_shard(shard)).stat().st_ino
+        if key not in self._engines:
+            self._engines[key] = self._make_engine(shard)
+        self._engines.move_to_end(key)
+        while len(self._engines) > OPEN_FILES:
+            self._engines.popitem(last=False)[1].dispose()
+        return self._engines[key]
+
+    @contextmanager
+    def _new_engine(self, shard: str) -> Iterator[Engine]:
+        engine = self._make_engine(shard)
+        yield engine
+        engine.dispose()
+
+    def _make_engine(self, shard: str) -> Engine:
+        return create_engine(
+            self.conn_string_for_shard(shard),
+            poolclass=QueuePool,
+            pool_size=1,
+            connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+        )
+
+    def dispose(self) -> None:
+        """Close the files."""
+        super().dispose()
+        with self._db_lock:
+            while self._engines:
+                self._engines.popitem()[1].dispose()
+
+
+class OpenSqliteStorage(DagsterSqliteStorage):
+    """Dagster's SQLite storage with that event log; the files are the same, so either can read them."""
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(base_dir, inst_data)
+        self._event_log_storage.dispose()
+        self._event_log_storage = OpenSqliteEventLogStorage(self._event_log_storage._base_dir)
+
+    @classmethod
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
+    ) -> "OpenSqliteStorage":
+        """The storage that `dagster.yaml` describes."""
+        return cls.from_local(inst_data=inst_data, **config_value)

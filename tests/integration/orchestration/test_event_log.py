@@ -1,0 +1,60 @@
+"""Dagster's history with connections that stay open: what Dagster's own storage would keep, and no more."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.instance.ref import InstanceRef
+from instances import QUIET
+
+from lakehouse.orchestration.event_log import OPEN_FILES
+
+OURS = {"module": "lakehouse.orchestration.event_log", "class": "OpenSqliteStorage"}
+
+
+@dg.asset(partitions_def=dg.StaticPartitionsDefinition(["a", "b"]))
+def table() -> None:
+    """An asset with partitions."""
+
+
+def instance(folder: Path, storage: dict[str, object]) -> dg.DagsterInstance:
+    return dg.DagsterInstance.from_ref(
+        InstanceRef.from_dir(str(folder), overrides={"storage": storage, **QUIET})
+    )
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with instance(tmp_path, {"custom": {**OURS, "config": {"base_dir": str(tmp_path)}}}) as made:
+        yield made
+
+
+def open_history_files(folder: Path) -> set[Path]:
+    files = {link.readlink() for link in Path("/proc/self/fd").iterdir() if link.exists()}
+    return {file for file in files if file.parent == folder and file.suffix == ".db"}
+
+
+def test_dagsters_own_storage_reads_what_was_noted(ours: dg.DagsterInstance, tmp_path: Path) -> None:
+    assert dg.materialize([table], partition_key="a", instance=ours).success
+    with instance(tmp_path, {"sqlite": {"base_dir": str(tmp_path)}}) as plain:
+        assert plain.get_materialized_partitions(table.key) == {"a"}
+        assert dg.materialize([table], partition_key="b", instance=plain).success
+    assert ours.get_materialized_partitions(table.key) == {"a", "b"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="Only Linux lists a process's files.")
+def test_many_runs_do_not_keep_many_files_open(ours: dg.DagsterInstance, tmp_path: Path) -> None:
+    for _ in range(OPEN_FILES + 3):
+        assert dg.materialize([table], partition_key="a", instance=ours).success
+    assert 0 < len(open_history_files(tmp_path / "history" / "runs")) <= OPEN_FILES
+    ours.dispose()
+    assert not open_history_files(tmp_path / "history" / "runs")
+
+
+def test_a_history_that_was_removed_begins_anew(ours: dg.DagsterInstance) -> None:
+    assert dg.materialize([table], partition_key="a", instance=ours).success
+    ours.wipe()
+    assert dg.materialize([table], partition_key="b", instance=ours).success
+    assert len(ours.get_runs()) == 1
+    assert "b" in ours.get_materialized_partitions(table.key)
