@@ -49,18 +49,16 @@ class Fitting:
         """The rows' query; it fails where a value does not fit or a row lacks its key."""
         wanted = [column for column in self.columns if column.unwanted is None]
         unwanted = [column for column in self.columns if column.unwanted]
-        values = [
-            column.value()
-            if column.column is None
-            else f"case when {column.text()} is not null then coalesce({column.value()}, error('misfit')) end"
-            for column in wanted
-        ]
+        plain = {f"lakehouse_p{i}": sql for i, column in enumerate(wanted) if (sql := column.plain())}
+        prepared = "".join(f", {sql} as {name}" for name, sql in plain.items())
+        read = f"(select *{prepared} from {self.relation} as incoming)"
+        values = [_value_or_error(column, f"lakehouse_p{i}") for i, column in enumerate(wanted)]
         selected = [f"{v} as {identifier(c.name)}" for v, c in zip(values, wanted, strict=True)] or [
             f"1 as {ROW_NUMBER}"
         ]
         computed = [f", {sql} as {identifier(name)}" for name, sql in self.computed.items()]
         clean = " and ".join(f"({column.text()} is null or error('unwanted'))" for column in unwanted)
-        rows = f"select {', '.join(selected)} from {self.relation} as incoming where {clean or 'true'}"
+        rows = f"select {', '.join(selected)} from {read} as incoming where {clean or 'true'}"
         return self.refusing_without_key(f"select *{''.join(computed)} from ({rows})")
 
     def refusing_without_key(self, rows: str) -> str:
@@ -190,6 +188,12 @@ class Fitting:
             else f"which is (part of) the key ({', '.join(source.required)})"
         )
         return f"the row has {said}" if is_reason else said
+
+
+def _value_or_error(column: Incoming, plain: str) -> str:
+    if column.column is None:
+        return column.value()
+    return f"case when {column.text()} is not null then coalesce({column.value(plain)}, error('misfit')) end"
 
 
 def _problem(column: str, value: str, rule: str, reason: str) -> str:

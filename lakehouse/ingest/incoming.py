@@ -75,14 +75,24 @@ class Incoming:
             return f"if(json_type({self.sql()}) = 'NULL', null, cast({self.sql()} as varchar))"
         return text_of(self.sql(), self.brought.type)
 
-    def value(self) -> str:
-        """SQL of its values; null for one that does not fit."""
+    def plain(self) -> str | None:
+        """SQL of its values as `value` reads them, where that is worth to be done once; null for a misfit."""
+        if self.column is None or not (self.brought.is_json and self.declared):
+            return None
+        return json_values.text(self.column, self.sql(), misfit="null")
+
+    def value(self, plain: str | None = None) -> str:
+        """SQL of its values; null for one that does not fit.
+
+        Args:
+            plain: SQL of what `plain` gives; a long expression would stand in here many times.
+        """
         if self.column is None:
             return self.sql()
         if not self.brought.is_json:
             return fitting(self.column, self.sql(), self.brought.type)
         if self.declared:
-            return json_values.fitting(self.column, self.sql())
+            return json_values.fitting(self.column, plain or f"({self.plain()})")
         return exact(self.column, f"({self.sql()} ->> '$')")  # of what kind it is nobody said
 
     def complaint(self) -> str:

@@ -43,11 +43,9 @@ def text(column: Column, name: str, misfit: str = "error('misfit')") -> str:
     )
 
 
-def fitting(column: Column, name: str) -> str:
-    """SQL of the declared type over a JSON value; null where it does not fit."""
-    if column.type == "json":
-        return text(column, name)
-    return values.exact(column, f"({text(column, name, misfit='null')})")
+def fitting(column: Column, plain: str) -> str:
+    """SQL of the declared type over the text that `text` gives; null where it does not fit."""
+    return plain if column.type == "json" else values.exact(column, plain)
 
 
 def complaint(column: Column, name: str) -> str:
