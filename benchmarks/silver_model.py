@@ -27,7 +27,7 @@ def prepare(file: str, data_dir: str) -> dict[str, Any]:
     from lakehouse.storage.tables import TableSpec
 
     settings = Settings(data_dir=Path(data_dir))
-    seed(settings.source_dir)
+    seed(settings)
     load(AIRPORTS, settings)
     catalog, connection = open_lake(data_dir)
     flights = f"select make_date(year, month, day) as flight_date, * from {reader(Path(file))}"

@@ -11,6 +11,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from demo.data import data_folder, read_rows
+from lakehouse.clock import days_there_are
+from lakehouse.settings import Settings
 
 FIRST, LAST = date(2013, 1, 1), date(2013, 12, 31)
 TEXTS = ("origin", "time_hour")  # of the weather; all else are numbers
@@ -44,9 +46,18 @@ def weather_by_day() -> dict[date, str]:
     return {day: "".join(lines) for day, lines in files_of.items()}
 
 
-def missing_days(source_dir: Path) -> list[date]:
-    """The days of which a file has not arrived."""
-    return [day for day in days() if not all(file.exists() for file in files_of_day(source_dir, day))]
+def missing_days(settings: Settings) -> list[date]:
+    """The days until today of which a file has not arrived, of a sample those that are in it.
+
+    Raises:
+        ValueError: no day has passed.
+    """
+    first, end = days_there_are(FIRST, LAST + timedelta(days=1), settings)
+    return [
+        day
+        for day in days()
+        if first <= day < end and not all(file.exists() for file in files_of_day(settings.source_dir, day))
+    ]
 
 
 def files_of_day(source_dir: Path, day: date) -> tuple[Path, Path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demo.progress import Progress, say
 from demo.seed import seed
@@ -40,8 +40,12 @@ def run() -> int:
     started = time.monotonic()
     os.environ.setdefault("DAGSTER_HOME", str(PROJECT_DIR))
     settings = Settings()
-    say("Writing the sources: a year of daily flight and weather files, and the operational database …")
-    seeded = seed(settings.source_dir)
+    say("Writing the sources: daily flight and weather files, and the operational database …")
+    try:
+        seeded = seed(settings)
+    except ValueError as error:
+        say(f"\n{error}")
+        return 1
     say("Loading Dagster and the dbt project …")
     import dagster as dg
 
@@ -76,7 +80,7 @@ def missing(defs: "dg.Definitions", instance: "dg.DagsterInstance", tables: set[
     def is_there(key: dg.AssetKey) -> bool:
         return ".".join(key.path) in tables
 
-    by_partitions: dict[dg.PartitionsDefinition | None, list[dg.AssetKey]] = {}
+    by_partitions: dict[Any, list[dg.AssetKey]] = {}
     for spec in defs.resolve_all_asset_specs():
         by_partitions.setdefault(spec.partitions_def, []).append(spec.key)
     for partitions_def in sorted(by_partitions, key=_coarseness):
@@ -124,6 +128,9 @@ def build(defs: "dg.Definitions", instance: "dg.DagsterInstance", step: Step, lo
     return False
 
 
-def _coarseness(partitions_def: "dg.PartitionsDefinition | None") -> float:
+def _coarseness(partitions_def: "dg.TimeWindowPartitionsDefinition | None") -> float:
     """Whole tables before days before months: each is built from what comes before it."""
-    return float("-inf") if partitions_def is None else -partitions_def.get_num_partitions()
+    if partitions_def is None:
+        return 0
+    window = partitions_def.time_window_for_partition_key(partitions_def.get_partition_keys()[0])
+    return (window.end - window.start).total_seconds()

@@ -9,14 +9,19 @@ from pathlib import Path
 
 from demo.arrivals import days, missing_days, write_days
 from demo.operational import holds_every_table, write_database
+from lakehouse.settings import Settings
 
 
-def seed(source_dir: Path) -> bool:
-    """Write what is missing of the sources; returns whether anything was."""
-    wrote = write_reference(source_dir)
-    if missing := missing_days(source_dir):
-        for _ in write_days(source_dir, missing):
-            wrote = True
+def seed(settings: Settings) -> bool:
+    """Write what is missing of the sources; returns whether anything was.
+
+    Raises:
+        ValueError: `LAKEHOUSE_TODAY` is before the data begins.
+    """
+    missing = missing_days(settings)
+    wrote = write_reference(settings.source_dir)
+    for _ in write_days(settings.source_dir, missing):
+        wrote = True
     return wrote
 
 

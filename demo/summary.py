@@ -85,18 +85,19 @@ SENTENCES = (
 def summarize(
     settings: "Settings", defs: dg.Definitions, instance: dg.DagsterInstance, seconds: float | None
 ) -> None:
-    """Tables, checks, six findings, the time it took, and what to type next."""
+    """Tables, checks, findings, the time it took, and what to type next."""
     connection = duckdb_session.connect(settings)
     catalog = open_catalog(settings)
     say("\nTables")
-    for name in sorted(scan.list_tables(catalog), key=lambda name: LAYERS.index(name.split(".")[0])):
+    for name in sorted(scan.list_tables(catalog), key=_layer):
         scan.pin_current(connection, catalog.load_table(name))
         rows = connection.execute(f"select count(*) from {qualified(name)}").fetchall()[0][0]
         say(f"  {name:<36}{rows:>9,} rows")
     say(f"\nChecks: {_checks(defs, instance)}")
-    say("\nSix findings, from Gold")
+    say("\nFindings, from Gold")
     for (title, query), sentence in zip(FINDINGS.items(), SENTENCES, strict=True):
-        say(f"  {title}\n    {_finding(connection, query, sentence)}")
+        if finding := _finding(connection, query, sentence):
+            say(f"  {title}\n    {finding}")
     if seconds is not None:
         say(f"\nBuilt in {int(seconds) // 60} min {int(seconds) % 60} s.")
     say(
@@ -107,8 +108,16 @@ def summarize(
     )
 
 
-def _finding(connection: "DuckDBPyConnection", query: str, sentence: str) -> str:
-    return sentence.format(*connection.execute(query).fetchall()[0])
+def _layer(table: str) -> int:
+    """The layers in their order, then what is none, such as quarantine."""
+    layer, _, _ = table.partition(".")
+    return LAYERS.index(layer) if layer in LAYERS else len(LAYERS)
+
+
+def _finding(connection: "DuckDBPyConnection", query: str, sentence: str) -> str | None:
+    """The sentence; None where too few days are built for it."""
+    found = connection.execute(query).fetchone()
+    return None if found is None or None in found else sentence.format(*found)
 
 
 def _checks(defs: dg.Definitions, instance: dg.DagsterInstance) -> str:

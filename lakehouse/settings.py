@@ -5,7 +5,7 @@ with nothing set and two clones never share data.
 """
 
 import os
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -66,6 +66,7 @@ class Settings(BaseSettings):
         description="How old a file that no snapshot names must be before maintenance removes it.",
     )
     today: date | None = Field(None, description="Holds the clock still, to live through past data.")
+    sample: timedelta | None = Field(None, description="Builds only the last days, such as `7d`.")
 
     @field_validator("catalog_uri")
     @classmethod
@@ -76,6 +77,13 @@ class Settings(BaseSettings):
             if refusal := refusal_of(uri.get_secret_value()):
                 raise ValueError(refusal)
         return uri
+
+    @field_validator("sample")
+    @classmethod
+    def _is_some_days(cls, sample: timedelta | None) -> timedelta | None:
+        if sample is not None and (sample < timedelta(days=1) or sample % timedelta(days=1)):
+            raise ValueError("is a number of days, 7d for instance")
+        return sample
 
     @cached_property
     def warehouse_dir(self) -> Path:

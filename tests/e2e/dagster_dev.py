@@ -148,7 +148,7 @@ def running_in(folder: Path) -> Iterator[Lakehouse]:
 
 def seed_days(source_dir: Path) -> None:
     """The demo's sources, less the days that the tests do not use."""
-    seed(source_dir)
+    seed(Settings(source_dir=source_dir))
     for file in (source_dir / "flights").iterdir():
         if file.stem not in DAYS:
             file.unlink()

@@ -49,7 +49,7 @@ def lines(file: Path) -> list[str]:
 def test_a_year_of_files_holds_every_row_of_the_data_and_a_second_time_writes_none(
     settings: Settings,
 ) -> None:
-    assert seed(settings.source_dir)
+    assert seed(settings)
     flights = sorted((settings.source_dir / "flights").iterdir())
     weather = sorted((settings.source_dir / "weather").iterdir())
     assert [file.name for file in flights] == [f"{day}.csv" for day in days()]
@@ -57,11 +57,11 @@ def test_a_year_of_files_holds_every_row_of_the_data_and_a_second_time_writes_no
     assert sum(len(lines(file)) - 1 for file in flights) == 336_776
     assert sum(len(lines(file)) for file in weather) == 26_115
     assert weather[-1].read_bytes() == b""
-    assert not seed(settings.source_dir)
+    assert not seed(settings)
 
     weather[7].unlink()
     flights[8].write_text("changed by hand")
-    assert seed(settings.source_dir)
+    assert seed(settings)
     assert len(lines(weather[7])) == 72
     assert flights[8].read_text() == "changed by hand"
 
@@ -102,7 +102,7 @@ def test_an_older_demos_database_gets_the_tables_it_lacks(settings: Settings) ->
     settings.source_dir.mkdir(parents=True)
     with closing(sqlite3.connect(settings.source_dir / "operational.db")) as database, database:
         database.execute("create table airports (faa text primary key)")
-    seed(settings.source_dir)
+    seed(settings)
     with closing(sqlite3.connect(settings.source_dir / "operational.db")) as database:
         assert database.execute("select count(*), count(year) from planes").fetchall() == [(3_322, 3_252)]
 
