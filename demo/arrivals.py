@@ -56,7 +56,8 @@ def missing_days(settings: Settings) -> list[date]:
     return [
         day
         for day in days()
-        if first <= day < end and not all(file.exists() for file in files_of_day(settings.source_dir, day))
+        if first <= day < (end or date.max)
+        and not all(file.exists() for file in files_of_day(settings.source_dir, day))
     ]
 
 

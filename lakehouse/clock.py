@@ -1,32 +1,35 @@
 """Which days there are: `LAKEHOUSE_TODAY` holds the clock still, `LAKEHOUSE_SAMPLE` keeps the last few."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from lakehouse.settings import Settings
 
 
-def days_there_are(first: date, end: date, settings: Settings) -> tuple[date, date]:
+def days_there_are(first: date, end: date | None, settings: Settings) -> tuple[date, date | None]:
     """The first of a calendar's days that count, and the day after the last.
 
     Args:
-        end: the day after the calendar's last.
+        end: the day after the calendar's last; None where days come as they pass.
 
     Raises:
         ValueError: today is not after the first day.
     """
-    if settings.today is not None:
-        if settings.today <= first:
+    today = settings.today
+    if today is not None:
+        if today <= first:
             raise ValueError(
-                f"LAKEHOUSE_TODAY is {settings.today}, but the first day of the data is {first}: "
+                f"LAKEHOUSE_TODAY is {today}, but the first day of the data is {first}: "
                 "none of it has passed. Set a later day, or none."
             )
-        end = min(end, settings.today)
+        end = min(end, today) if end else today
     if settings.sample is not None:
-        first = max(first, end - settings.sample)
+        first = max(first, (end or datetime.now(UTC).date()) - settings.sample)
     return first, end
 
 
-def months_of(first: date, end: date) -> tuple[date, date]:
-    """The months that days are of, the last as far as it has come: its first day, and the day after it."""
+def months_of(first: date, end: date | None) -> tuple[date, date | None]:
+    """The months that days are of, a running one too: the first's first day, and the day after the last's."""
+    if end is None:
+        return first.replace(day=1), None
     last = end - timedelta(days=1)
     return first.replace(day=1), (last.replace(day=1) + timedelta(days=32)).replace(day=1)

@@ -163,7 +163,7 @@ def sources(settings: "Settings") -> Iterator[Finding]:
             "warning",
             "sources",
             f"{folder} does not exist",
-            "Set LAKEHOUSE_SOURCE_DIR; `make demo` writes the demo's sources there.",
+            "Set LAKEHOUSE_SOURCE_DIR, or put files there; a demo writes its own.",
         )
 
 
@@ -190,7 +190,10 @@ def tables(settings: "Settings") -> Iterator[Finding]:
 
     if not settings.catalog_file.exists():  # opening would make it
         yield Finding(
-            "warning", "tables", f"There is no catalog {settings.catalog_file} yet", "Run `make demo`."
+            "warning",
+            "tables",
+            f"There is no catalog {settings.catalog_file} yet",
+            "Materialize an asset in the UI (`make dev`).",
         )
         return
     catalog = open_catalog(settings)

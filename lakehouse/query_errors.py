@@ -4,7 +4,7 @@ import re
 
 from lakehouse.storage.errors import StorageError
 
-NO_TABLES = "There are no tables yet: `make demo` fills the lakehouse with a year of flights."
+NO_TABLES = "There are no tables yet. Materialize an asset in the UI first (`make dev`)."
 
 
 class QueryError(StorageError):

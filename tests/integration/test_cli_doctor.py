@@ -59,7 +59,7 @@ def test_a_fresh_clone_is_not_broken_and_is_told_what_comes_next(settings: Setti
         f"warning  sources      {settings.source_dir} does not exist. Set LAKEHOUSE_SOURCE_DIR"
         in result.output
     )
-    assert "Run `make demo`." in lines[-1]
+    assert "Materialize an asset in the UI" in lines[-1]
     assert not settings.data_dir.exists() or not settings.catalog_file.exists()
 
 

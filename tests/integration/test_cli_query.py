@@ -392,7 +392,7 @@ def test_empty_project_says_so_and_stays_empty(tmp_path: Path, monkeypatch: pyte
 
     result = ask("from gold.x")
 
-    assert result.exit_code == 1 and "no tables yet" in result.stderr and "make demo" in result.stderr
+    assert result.exit_code == 1 and "no tables yet" in result.stderr and "make dev" in result.stderr
     assert not (tmp_path / "data").exists()
 
 

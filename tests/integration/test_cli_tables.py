@@ -96,7 +96,7 @@ def test_scans_no_data(lake: Settings) -> None:
 def test_empty_project_says_what_to_do_and_stays_empty(settings: Settings) -> None:
     result = tables()
 
-    assert result.exit_code == 0 and "no tables yet" in result.stdout and "make demo" in result.stdout
+    assert result.exit_code == 0 and "no tables yet" in result.stdout and "make dev" in result.stdout
     assert json.loads(tables("--format", "json").stdout) == []
     assert not settings.data_dir.exists()
 

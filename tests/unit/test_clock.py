@@ -30,6 +30,11 @@ def test_the_days_are_those_that_have_passed_and_of_them_the_last(
     assert days_there_are(FIRST, END, Settings(today=today, sample=sample)) == days
 
 
+def test_a_calendar_without_an_end_ends_where_the_clock_is_held() -> None:
+    assert days_there_are(FIRST, None, Settings()) == (FIRST, None)
+    assert days_there_are(FIRST, None, Settings(today=MARCH)) == (FIRST, MARCH)
+
+
 def test_a_day_before_the_data_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="LAKEHOUSE_TODAY is 2013-01-01, but the first day of the data is"):
         days_there_are(FIRST, END, Settings(today=FIRST))
