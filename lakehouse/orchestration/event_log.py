@@ -1,16 +1,18 @@
-"""Dagster's history in SQLite, as Dagster itself keeps it, with connections that stay open.
+"""Dagster's history in SQLite, as Dagster itself keeps it, with files that stay open.
 
-Dagster's own storage opens two or three connections for each event, and a year of partitions has
-thousands of events: noting them took longer than loading them. Named in `dagster.yaml`.
+Dagster's own storage opens and closes two or three files for an event, and a year of partitions
+has thousands of events: noting them took longer than loading them. Named in `dagster.yaml`.
 """
 
+import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
+from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
@@ -27,6 +29,14 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
     def __init__(self, base_dir: str) -> None:
         self._engines: OrderedDict[tuple[str, int], Engine] = OrderedDict()
         super().__init__(base_dir)
+
+    def store_event(self, event: EventLogEntry) -> None:
+        """Note an event, and touch the run's file.
+
+        The UI watches the file to see what a run does, and SQLite writes beside a file that stays open.
+        """
+        super().store_event(event)
+        os.utime(self.path_for_shard(event.run_id))
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:

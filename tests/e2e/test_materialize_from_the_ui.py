@@ -20,6 +20,7 @@ FIRST_DAY, BROKEN_DAY, LAST_DAY = "2013-01-05", "2013-01-06", "2013-01-07"
 DAYS_OF_MONTH = ["2013-01-08", "2013-01-09", "2013-01-10"]
 
 DAILY = ["bronze/flights", "silver/flights", "gold/daily_airport_performance"]
+WHOLE_TABLES = ["bronze/airports", "silver/airports", "bronze/airlines", "silver/airlines"]
 MONTHLY = "gold/monthly_carrier_performance"
 
 
@@ -32,11 +33,11 @@ def a_range(days: list[str]) -> str:
 
 
 @pytest.fixture
-def airports(page: Page, lakehouse: Lakehouse) -> None:
-    """Airports in Bronze and Silver, which flights need; built once, by clicking too."""
-    if lakehouse.query("silver.airports", "select * from this limit 1"):
+def whole_tables(page: Page, lakehouse: Lakehouse) -> None:
+    """The tables without partitions that flights and their months need; built once, by clicking too."""
+    if all(lakehouse.query(table(asset), "select * from this limit 1") for asset in WHOLE_TABLES):
         return
-    open_graph(page, "bronze/airports", "silver/airports")
+    open_graph(page, *WHOLE_TABLES)
     materialize(page)
     assert run_succeeds(page)
 
@@ -55,12 +56,13 @@ def broken_file(lakehouse: Lakehouse) -> Iterator[str]:
     file.write_text(good, encoding="utf-8")
 
 
-@pytest.mark.usefixtures("airports")
-def test_airports_are_built_in_one_run(lakehouse: Lakehouse) -> None:
+@pytest.mark.usefixtures("whole_tables")
+def test_whole_tables_are_built_in_one_run(lakehouse: Lakehouse) -> None:
     count = "select count(*) from this"
-    [(bronze,)] = lakehouse.query("bronze.airports", count)
-    assert bronze > 0
-    assert lakehouse.query("silver.airports", count) == [(bronze,)]
+    for name in ("airports", "airlines"):
+        [(bronze,)] = lakehouse.query(f"bronze.{name}", count)
+        assert bronze > 0
+        assert lakehouse.query(f"silver.{name}", count) == [(bronze,)]
 
 
 def test_one_day_of_one_asset(page: Page, lakehouse: Lakehouse) -> None:
@@ -74,7 +76,7 @@ def test_one_day_of_one_asset(page: Page, lakehouse: Lakehouse) -> None:
     assert after == before | {ONE_DAY: lakehouse.rows_in_file(ONE_DAY)}
 
 
-@pytest.mark.usefixtures("airports")
+@pytest.mark.usefixtures("whole_tables")
 def test_a_range_of_days_through_all_layers(page: Page, lakehouse: Lakehouse) -> None:
     open_graph(page, *DAILY)
     materialize(page, a_range(GOOD_DAYS))
@@ -85,7 +87,7 @@ def test_a_range_of_days_through_all_layers(page: Page, lakehouse: Lakehouse) ->
         assert_built(lakehouse, asset, GOOD_DAYS)
 
 
-@pytest.mark.usefixtures("airports")
+@pytest.mark.usefixtures("whole_tables")
 def test_a_broken_day_fails_alone_and_is_built_when_mended(
     page: Page, lakehouse: Lakehouse, broken_file: str
 ) -> None:
@@ -125,7 +127,7 @@ def test_a_broken_day_fails_alone_and_is_built_when_mended(
         assert_built(lakehouse, asset, [FIRST_DAY, BROKEN_DAY, LAST_DAY])
 
 
-@pytest.mark.usefixtures("airports")
+@pytest.mark.usefixtures("whole_tables")
 def test_days_and_their_month_are_one_backfill_of_two_runs(page: Page, lakehouse: Lakehouse) -> None:
     open_graph(page, "bronze/flights", "silver/flights", MONTHLY)
     materialize(page, a_range(DAYS_OF_MONTH))

@@ -1,10 +1,12 @@
-"""Dagster's history with connections that stay open: what Dagster's own storage would keep, and no more."""
+"""Dagster's history in our storage: what Dagster's own would keep, and as soon."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.events.log import EventLogEntry
 from dagster._core.instance.ref import InstanceRef
 from instances import QUIET
 
@@ -16,6 +18,14 @@ OURS = {"module": "lakehouse.orchestration.event_log", "class": "OpenSqliteStora
 @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["a", "b"]))
 def table() -> None:
     """An asset with partitions."""
+
+
+GRAPH = dg.Definitions(assets=[table]).resolve_asset_graph()
+
+
+def open_history_files(folder: Path) -> set[Path]:
+    files = {link.readlink() for link in Path("/proc/self/fd").iterdir() if link.exists()}
+    return {file for file in files if file.parent == folder and file.suffix == ".db"}
 
 
 def instance(folder: Path, storage: dict[str, object]) -> dg.DagsterInstance:
@@ -30,17 +40,28 @@ def ours(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield made
 
 
-def open_history_files(folder: Path) -> set[Path]:
-    files = {link.readlink() for link in Path("/proc/self/fd").iterdir() if link.exists()}
-    return {file for file in files if file.parent == folder and file.suffix == ".db"}
-
-
 def test_dagsters_own_storage_reads_what_was_noted(ours: dg.DagsterInstance, tmp_path: Path) -> None:
     assert dg.materialize([table], partition_key="a", instance=ours).success
     with instance(tmp_path, {"sqlite": {"base_dir": str(tmp_path)}}) as plain:
         assert plain.get_materialized_partitions(table.key) == {"a"}
         assert dg.materialize([table], partition_key="b", instance=plain).success
     assert ours.get_materialized_partitions(table.key) == {"a", "b"}
+
+
+def test_who_watches_a_run_is_told_of_each_event(ours: dg.DagsterInstance) -> None:
+    run = ours.create_run_for_job(dg.define_asset_job("job", [table]).resolve(asset_graph=GRAPH))
+    told, seen = threading.Event(), []
+
+    def note(entry: EventLogEntry, _: str) -> None:
+        seen.append(entry.message)
+        told.set()
+
+    ours.watch_event_logs(run.run_id, None, note)
+    for message in ("one", "two"):
+        told.clear()
+        ours.report_engine_event(message, run)
+        assert told.wait(60), f"nobody was told of {message!r}"
+        assert any(message in one for one in seen)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="Only Linux lists a process's files.")
