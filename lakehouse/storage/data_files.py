@@ -36,6 +36,12 @@ def read_files(
     return f"read_parquet([{paths}], schema = map {{{mapping}}}, filename = true, hive_partitioning = false)"
 
 
+def read_rest(table: "Table", files: Sequence["DataFile"], schema: "Schema", gone: str) -> str:
+    """A DuckDB query of what stays of data files without the rows for which a SQL condition is true."""
+    columns = ", ".join(identifier(field.name) for field in schema.fields)
+    return f"select {columns} from {read_files(table, files, schema)} where ({gone}) is not true"
+
+
 def _scan_files(table: "Table", paths: str, fields: Sequence["NestedField"]) -> str:
     """Through the Iceberg reader, for `read_parquet` takes no field ids of what is inside a column."""
     names = {field.field_id: field.name for field in table.schema().fields}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyiceberg.expressions import AlwaysFalse, AlwaysTrue
 
 from lakehouse.storage.commit import Write
-from lakehouse.storage.data_files import files_that_may_hold, read_files
+from lakehouse.storage.data_files import files_that_may_hold, read_files, read_rest
 from lakehouse.storage.schema import evolve
 from lakehouse.storage.sql import identifier
 from lakehouse.storage.staged_write import StagedWrite
@@ -64,8 +64,7 @@ class Remover:
         touched = self._touched(base, schema) if base is not None else []
         if base is None or not touched:
             return StagedWrite([], None, {}, removed=[], merged=0)
-        columns = ", ".join(identifier(field.name) for field in schema.fields)
-        rows = f"select {columns} from {read_files(base, touched, schema)} where ({self.gone}) is not true"
+        rows = read_rest(base, touched, schema, self.gone)
         files = stage(self.source.connection, rows, schema, location, partition_by=self.spec.partition_by)
         return StagedWrite(files, None, {}, removed=touched, merged=0)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyiceberg.expressions import And, BooleanExpression, GreaterThanOrEqual, LessThan
 from pyiceberg.types import DateType, TimestampType, TimestamptzType
 
-from lakehouse.storage.data_files import read_files
+from lakehouse.storage.data_files import read_rest
 from lakehouse.storage.errors import PartitionMismatchError, StorageError
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.staged_write import StagedWrite
@@ -79,11 +79,7 @@ class WindowStager:
         count = self._count_refusing_strays(rows)
         whole, straddling = self._files(base)
         if base is not None and straddling:
-            columns = ", ".join(identifier(field.name) for field in schema.fields)
-            rows = (
-                f"select {columns} from {read_files(base, straddling, schema)}"
-                f" where {self.window.sql()} is not true union all {rows}"
-            )
+            rows = f"{read_rest(base, straddling, schema, self.window.sql())} union all {rows}"
         files = stage(
             self.source.connection,
             rows,

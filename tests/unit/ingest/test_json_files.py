@@ -9,6 +9,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from extractions import DAY, make_extraction
+from extractions import SOURCE as CSV_SOURCE
 
 from lakehouse.catalog import open_catalog
 from lakehouse.ingest.columns import Column
@@ -19,19 +21,7 @@ from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.settings import Settings
 
-DAY = date(2013, 1, 1)
-SOURCE = BronzeSource(
-    table="t",
-    columns=(
-        Column("d", "date"),
-        Column("id", "integer"),
-        Column("name", "varchar"),
-        Column("amount", "double"),
-    ),
-    extract=lambda _: iter(()),
-    origin="t/*.ndjson",
-    partition_by="d",
-)
+SOURCE = replace(CSV_SOURCE, origin="t/*.ndjson")
 GOOD = {"d": "2013-01-01", "id": 1, "name": "a", "amount": 1.5}
 Read = Callable[..., list[tuple[Any, ...]]]
 
@@ -44,20 +34,7 @@ def reader(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Callabl
     settings.source_dir.mkdir()
 
     def of(source: BronzeSource, day: date | None) -> Read:
-        prestager = source.prestager(open_catalog(settings), keep_snapshots=1)
-        loaded_at = datetime(2013, 1, 2, tzinfo=UTC)
-        extraction = Extraction(
-            day,
-            source,
-            settings,
-            connection,
-            folder,
-            prestager,
-            "1",
-            loaded_at,
-            set(),
-            Quarantined(connection),
-        )
+        extraction = make_extraction(settings, connection, folder, source, day)
 
         def read(content: str | bytes, selected: str = "d, id, name, amount", **options: Any) -> list[Any]:
             file = settings.source_dir / "day.ndjson"

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from test_csv_files import make_extraction
+from extractions import make_extraction
 
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.errors import SourceError
