@@ -5,6 +5,7 @@ with nothing set and two clones never share data.
 """
 
 import os
+import re
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -78,11 +79,11 @@ class Settings(BaseSettings):
                 raise ValueError(refusal)
         return uri
 
-    @field_validator("sample")
+    @field_validator("sample", mode="before")
     @classmethod
-    def _is_some_days(cls, sample: timedelta | None) -> timedelta | None:
-        if sample is not None and (sample < timedelta(days=1) or sample % timedelta(days=1)):
-            raise ValueError("is a number of days, 7d for instance")
+    def _is_some_days(cls, sample: object) -> object:
+        if isinstance(sample, str) and not re.fullmatch("[1-9][0-9]*d", sample.strip()):
+            raise ValueError("a sample is a number of days, 7d for instance")
         return sample
 
     @cached_property

@@ -175,8 +175,12 @@ def _extract(
             plan.quarantined.forget(partition)
             if partition is None:
                 raise
-            logger.exception("%s: %s could not be read", source.name, partition)
             failures[partition] = _describe(error)
+            # What a source's own code raised is for who wrote it; what we refused is a sentence.
+            trace = None if isinstance(error, _WRITTEN_FOR_USERS) else error
+            logger.error(
+                "%s: %s could not be read: %s", source.name, partition, failures[partition], exc_info=trace
+            )
         else:
             plan.extracted[partition] = rows
     if plan.extracted and not any(plan.landed.values()):

@@ -54,10 +54,10 @@ def test_the_months_are_those_of_the_days(days: tuple[date, date], months: tuple
     assert months_of(*days) == months
 
 
-@pytest.mark.parametrize("sample", ["week", "0d", "-7d", "36 hours"])
+@pytest.mark.parametrize("sample", ["week", "0d", "-7d", "36 hours", "12h", "7"])
 def test_a_sample_is_a_number_of_days(sample: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKEHOUSE_SAMPLE", sample)
-    with pytest.raises(ValidationError, match="sample"):
+    with pytest.raises(ValidationError, match="a sample is a number of days, 7d for instance"):
         Settings()
 
 

@@ -77,6 +77,13 @@ def test_after_a_failed_load_nothing_is_left_and_the_next_succeeds(three_days: L
     assert three_days.working_folders() == []
 
 
+def test_a_refused_file_is_logged_as_a_sentence(three_days: Lake, caplog: pytest.LogCaptureFixture) -> None:
+    three_days.load(DAILY, [date(2013, 1, 9)])
+    [record] = [record for record in caplog.records if record.name == "lakehouse.ingest.load"]
+    assert "2013-01-09.csv does not exist" in record.getMessage()
+    assert not record.exc_info
+
+
 def test_a_day_without_a_file_is_named(three_days: Lake) -> None:
     report = three_days.load(DAILY, [date(2013, 1, 9), D1])
 
