@@ -47,6 +47,9 @@ def message(error: Exception) -> str:
     if isinstance(error, StorageError):
         return str(error)
     if isinstance(error, ValidationError):  # of the settings, the only thing validated here
-        return "; ".join(f"LAKEHOUSE_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+        return "; ".join(
+            f"LAKEHOUSE_{str(e['loc'][0]).upper()}: {e['msg'].removeprefix('Value error, ')}"
+            for e in error.errors()
+        )
     first_line = (str(error) or "no message").splitlines()[0]
     return f"{type(error).__name__}: {first_line}. `lakehouse --debug …` shows where."

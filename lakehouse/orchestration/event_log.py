@@ -42,7 +42,7 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
     def _connect(self, shard: str) -> Iterator[Connection]:
         """A transaction in one file; like the parent's, one at a time."""
         with self._db_lock:
-            if shard not in self._initialized_dbs:
+            if shard not in self._initialized_dbs or not Path(self.path_for_shard(shard)).exists():
                 with self._new_engine(shard) as engine:
                     self._initdb(engine)
                 self._initialized_dbs.add(shard)
