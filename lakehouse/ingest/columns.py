@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, cast
 from zoneinfo import available_timezones
+
+from lakehouse.quality.contract import Contract, read_contract
 
 if TYPE_CHECKING:
     from dlt.common.data_types import TDataType
@@ -25,9 +27,6 @@ DLT_TYPES = {
     "blob": "binary",
 }
 WHOLE_NUMBERS = ("integer", "bigint")
-
-# What a load does with a column that is new, and with a value that is none of its column's type.
-SchemaMode = Literal["evolve", "freeze", "discard_value", "discard_row"]
 
 
 @dataclass(frozen=True)
@@ -71,38 +70,22 @@ class Column:
 
 
 class DeclaredColumns(tuple[Column, ...]):
-    """A contract's columns, and its schema mode."""
+    """The columns of a contract, which says more than they do."""
 
-    schema_mode: SchemaMode = "evolve"
+    contract: Contract
 
 
 def read_columns(contract: Path) -> DeclaredColumns:
-    """The columns of a contract, in its order.
+    """The columns of a contract (`<layer>/<table>.yml`), in its order.
 
     Raises:
-        ValueError: a column has no name or an unknown type, or the schema mode is none.
-        FileNotFoundError: there is no such contract.
+        ContractError: there is none, or it is not one.
+        ValueError: a column has an unknown type or zone.
     """
-    import yaml
-
-    if not contract.exists():
-        raise FileNotFoundError(f"{contract} is missing: every Bronze table declares its columns there.")
-    declared = yaml.safe_load(contract.read_text(encoding="utf-8"))
-    columns = DeclaredColumns(map(_column, declared["columns"]))
-    columns.schema_mode = declared.get("schema_mode", "evolve")
-    if columns.schema_mode not in get_args(SchemaMode):
-        raise ValueError(
-            f"{contract} has the schema_mode {columns.schema_mode!r}; "
-            f"known are {', '.join(get_args(SchemaMode))}."
-        )
-    return columns
-
-
-def _column(declared: dict[str, Any]) -> Column:
-    return Column(
-        declared["name"],
-        declared["data_type"],
-        declared.get("description", "").strip(),
-        declared.get("zone"),
-        declared.get("optional", False),
+    read = read_contract(contract, f"{contract.parent.name}.{contract.stem}")
+    columns = DeclaredColumns(
+        Column(column.name, column.type, column.description, column.zone, column.optional)
+        for column in read.columns
     )
+    columns.contract = read
+    return columns

@@ -6,10 +6,7 @@ load's Parquet files to `lakehouse.storage`, which commits once.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -25,55 +22,23 @@ from dlt.destinations.job_impl import FinalizedLoadJob, FinalizedLoadJobWithFoll
 
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landed import LandedRows, relation_of
+from lakehouse.ingest.load_audit import LoadAudit
+from lakehouse.ingest.load_plan import LoadPlan
 from lakehouse.ingest.load_state import loads_in, refuse_if_overtaken, says_how_far
-from lakehouse.ingest.source import BronzeSource
-from lakehouse.quality.quarantine import Quarantine, Quarantined
+from lakehouse.quality.audit import contract_version
+from lakehouse.quality.quarantine import Quarantine
 from lakehouse.storage import write
 from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.loads import LOAD_ID
-from lakehouse.storage.staging import StagedFile
 from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
-    from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
 
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class LoadPlan:
-    """What a load is about to write, and what it wrote.
-
-    Args:
-        extracted: rows taken from the source, by partition (None: a table without partitions);
-            complete before the load step starts. A partition that failed to extract is not in it.
-        loaded_at: the time that the load's rows give.
-        results: filled by the load, by table.
-        load_id: dlt's id of the load, None before it has one.
-        quarantined: what the load sets aside.
-        read_from: the load after which dlt's state lets the source read on.
-    """
-
-    source: BronzeSource
-    catalog: "Catalog"
-    connection: duckdb.DuckDBPyConnection
-    run_id: str
-    keep_snapshots: int
-    quarantined: Quarantined
-    loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    extracted: dict[date | None, int] = field(default_factory=dict)
-    results: dict[str, WriteResult] = field(default_factory=dict)
-    read_from: str | None = None
-    load_id: str | None = None
-
-    @property
-    def landed(self) -> dict[date | None, int]:
-        """Rows that are to be in the table, by partition."""
-        return {p: rows - self.quarantined.rows.get(p, 0) for p, rows in self.extracted.items()}
 
 
 class DoneJob(RunnableLoadJob):
@@ -111,8 +76,7 @@ class IcebergJob(IcebergLoadFilesystemJob):
         )
         try:
             precondition = self._job_client.stage_state(self._load_id)
-            quarantine.write(plan.quarantined, plan.loaded_at)
-            plan.results[plan.source.table] = commit(plan, rows, self.file_paths, precondition)
+            plan.results[plan.source.table] = commit(plan, rows, self.file_paths, quarantine, precondition)
             settle(plan, quarantine)
         except (StorageError, duckdb.Error) as error:
             # Terminal: the same files would fail the same way at each of dlt's retries.
@@ -123,26 +87,48 @@ def commit(
     plan: LoadPlan,
     rows: LandedRows,
     files: Sequence[str],
+    quarantine: Quarantine,
     precondition: Callable[["Table | None"], None] | None = None,
 ) -> WriteResult:
     """Write a load's rows, and its files if they fit, to the Bronze table by its strategy, as one commit."""
     source = plan.source
     spec = source.spec(plan.keep_snapshots)
-    summary = {RUN_ID: plan.run_id, LOAD_ID: rows.load_id}
-    audit = partial(reconcile, plan.extracted, quarantined=plan.quarantined.rows)
+    summary = {RUN_ID: plan.run_id, LOAD_ID: rows.load_id, **contract_version(source.contract)}
+    audit = LoadAudit(plan, quarantine, rows.connection)
     if source.partition_by is not None:
         partitions = [partition for partition in plan.extracted if partition is not None]
-        return write.overwrite_partitions(plan.catalog, spec, rows, partitions, summary, audit, files)
+        return write.overwrite_partitions(
+            plan.catalog, spec, rows, partitions, summary, audit.of_files, files, audit.sift
+        )
     if source.key is not None:
+        batch, load_id = audit.sift_rows(rows), rows.load_id
         return write.merge(
-            plan.catalog, spec, rows, source.key, source.strategy, summary, load_id=rows.load_id
+            plan.catalog,
+            spec,
+            batch,
+            source.key,
+            source.strategy,
+            summary,
+            load_id=load_id,
+            audit=audit.of_merge,
         )
     if source.window is not None:
-        return write.overwrite_window(plan.catalog, spec, rows, source.window(), summary)
+        batch = audit.sift_rows(rows)
+        return write.overwrite_window(plan.catalog, spec, batch, source.window(), summary, audit.of_merge)
     if source.write_disposition == "append":
-        return write.append(plan.catalog, spec, rows, rows.load_id, summary, audit, files, precondition)
+        return write.append(
+            plan.catalog,
+            spec,
+            rows,
+            rows.load_id,
+            summary,
+            audit.of_files,
+            files,
+            precondition,
+            audit.sift,
+        )
     _refuse_to_empty(plan)
-    return write.replace(plan.catalog, spec, rows, summary, audit, files)
+    return write.replace(plan.catalog, spec, rows, summary, audit.of_files, files, audit.sift)
 
 
 def settle(plan: LoadPlan, quarantine: Quarantine) -> None:
@@ -171,25 +157,6 @@ def _refuse_to_empty(plan: LoadPlan) -> None:
         f"{source.name}: {source.origin} gave {none}, which would empty the table. If that is right, "
         "declare the source with may_be_empty=True."
     )
-
-
-def reconcile(
-    extracted: Mapping[date | None, int],
-    files: Sequence[StagedFile],
-    quarantined: Mapping[date | None, int] | None = None,
-) -> dict[date | None, str]:
-    """Refuse what lost or gained rows between the source and the staged files: in = out + quarantined."""
-    aside = quarantined or {}
-    staged = dict.fromkeys(extracted, 0)
-    for file in files:
-        partition = file.partition if file.partition in staged else None
-        staged[partition] = staged.get(partition, 0) + file.rows
-    return {
-        partition: f"{rows} rows came from the source, but {staged[partition]} were staged"
-        + (f" and {aside[partition]} set aside" if aside.get(partition) else "")
-        for partition, rows in extracted.items()
-        if staged[partition] + aside.get(partition, 0) != rows
-    }
 
 
 class IcebergClient(FilesystemClient):

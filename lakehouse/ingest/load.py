@@ -19,7 +19,9 @@ from lakehouse.ingest.columns import Column
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.incoming import columns_of
+from lakehouse.ingest.load_plan import LoadPlan
 from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.quality.check_result import Results
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage import duckdb_session
 from lakehouse.storage.errors import StorageError, disk_reason, reason
@@ -27,7 +29,6 @@ from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
-    from lakehouse.ingest.destination import LoadPlan
     from lakehouse.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class LoadReport:
         discarded: single values that were set aside of rows that were loaded, by partition.
         failures: partitions that were not loaded, each with the reason.
         result: the commit, None where there was nothing to commit.
+        checks: what the contract's checks came to, by partition.
     """
 
     load_id: str | None
@@ -53,6 +55,7 @@ class LoadReport:
     result: WriteResult | None
     quarantined: dict[date | None, int] = field(default_factory=dict)
     discarded: dict[date | None, int] = field(default_factory=dict)
+    checks: Results = field(default_factory=dict)
 
 
 def load(
@@ -71,8 +74,6 @@ def load(
     """
     from dlt.pipeline.exceptions import PipelineStepFailed
 
-    from lakehouse.ingest.destination import LoadPlan
-
     if (source.partition_by is None) != (partitions is None):
         raise LoadError(f"{source.name} is loaded {'as a whole' if partitions else 'by partition'}.")
     folder = settings.dlt_dir / "runs" / f"{source.table}-{uuid.uuid4()}"
@@ -83,7 +84,9 @@ def load(
         connection = duckdb_session.connect(settings)
     except (StorageError, OSError) as error:
         raise LoadError(f"{source.name}: {_describe(error)}") from error
-    plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots, Quarantined(connection))
+    version = source.contract.version if source.contract else ""
+    aside = Quarantined(connection, version)
+    plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots, aside, settings)
     try:
         _run_pipeline(plan, settings, partitions, folder, failures)
     except (PipelineStepFailed, OSError) as error:
@@ -93,18 +96,17 @@ def load(
         elif isinstance(cause, SourceError):
             raise cause from error
         else:
-            raise LoadError(f"{source.name}: {_describe(cause)}") from error
+            raise LoadError(f"{source.name}: {_describe(cause)}", plan.checks) from error
     finally:
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
     result = plan.results.get(source.table)
     failures |= result.failures if result else {}
-    aside = plan.quarantined
-    return LoadReport(plan.load_id, plan.extracted, failures, result, aside.rows, aside.values)
+    return LoadReport(plan.load_id, plan.extracted, failures, result, aside.rows, aside.values, plan.checks)
 
 
 def _run_pipeline(
-    plan: "LoadPlan",
+    plan: LoadPlan,
     settings: "Settings",
     partitions: Sequence[date] | None,
     folder: Path,
@@ -133,7 +135,7 @@ def _run_pipeline(
 
 
 def _extract(
-    plan: "LoadPlan",
+    plan: LoadPlan,
     settings: "Settings",
     partitions: Sequence[date] | None,
     folder: Path,

@@ -6,7 +6,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakehouse.ingest.columns import Column, DeclaredColumns, SchemaMode
+from lakehouse.ingest.columns import Column, DeclaredColumns
+from lakehouse.quality.contract import Contract, SchemaMode
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager
@@ -136,8 +137,12 @@ class BronzeSource:
     @property
     def mode(self) -> SchemaMode:
         """What a load does with a column that is new and a value that does not fit."""
-        declared = self.columns.schema_mode if isinstance(self.columns, DeclaredColumns) else "evolve"
-        return self.schema_mode or declared
+        return self.schema_mode or (self.contract.schema_mode if self.contract else "evolve")
+
+    @property
+    def contract(self) -> Contract | None:
+        """The contract that the columns were read from, None if they were declared by hand."""
+        return self.columns.contract if isinstance(self.columns, DeclaredColumns) else None
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Bronze assets: one op a table, over dagster-dlt's spec of its resource."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -13,6 +12,7 @@ from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.load import LoadReport, load
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
 from lakehouse.orchestration.partitions import chunks, partition_dates
 from lakehouse.orchestration.reporting import column_schema, done, failure, materialization, provenance
 from lakehouse.settings import Settings
@@ -57,31 +57,22 @@ def bronze_asset(
     if (partitions_def is None) != (source.partition_by is None):
         raise ValueError(f"{source.name}: give both a partition column and partitions, or neither.")
     spec = _spec(source, owners, partitions_def)
-    check = _check_spec(spec.key, partitions_def)
+    reconciliation = "Every row taken from the source is in the table, or in quarantine with its reason."
+    checks = [check_spec(spec.key, RECONCILIATION, reconciliation, partitions_def)]
+    if source.contract is not None:
+        checks += contract_check_specs(source.contract, spec.key, partitions_def)
 
     @dg.multi_asset(
         name=f"{LAYER}__{source.table}",
         specs=[spec],
-        check_specs=[check],
+        check_specs=checks,
         pool=pool,
         backfill_policy=dg.BackfillPolicy.single_run() if partitions_def else None,
     )
     def load_table(context: dg.AssetExecutionContext) -> Iterator[Any]:
-        yield from _load(context, source, spec, check)
+        yield from _load(context, source, spec, checks)
 
     return load_table
-
-
-def _check_spec(key: dg.AssetKey, partitions_def: dg.PartitionsDefinition | None) -> dg.AssetCheckSpec:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.PreviewWarning)  # partitioned checks are a preview
-        return dg.AssetCheckSpec(
-            RECONCILIATION,
-            asset=key,
-            description="Every row taken from the source is in the table, or in quarantine with its reason.",
-            blocking=True,
-            partitions_def=partitions_def,
-        )
 
 
 def _spec(
@@ -111,7 +102,10 @@ def _spec(
 
 
 def _load(
-    context: dg.AssetExecutionContext, source: BronzeSource, spec: dg.AssetSpec, check: dg.AssetCheckSpec
+    context: dg.AssetExecutionContext,
+    source: BronzeSource,
+    spec: dg.AssetSpec,
+    checks: Sequence[dg.AssetCheckSpec],
 ) -> Iterator[Any]:
     """Load chunk by chunk and report each partition as soon as it is committed."""
     settings = Settings()
@@ -124,15 +118,22 @@ def _load(
         try:
             report = load(source, settings, part, run_id=context.run_id)
         except (LoadError, SourceError) as error:
+            if isinstance(error, LoadError) and source.contract is not None:
+                refused = [(partition, str(error)) for partition in error.checks]
+                yield from evaluations(spec.key, source.contract, error.checks, context.run_id, refused)
             raise dg.Failure(description=str(error), allow_retries=False) from error
         failures |= report.failures
         published += len(part or [None]) - len(report.failures)
         yield from _report(context, report, spec)
+        if source.contract is not None:
+            reasons = report.failures.items()
+            yield from evaluations(spec.key, source.contract, report.checks, context.run_id, reasons)
     if failures:
         raise failure(source.name, failures, published)
     yield done(spec.key)
-    # Each partition was evaluated above; this only ends the check's output.
-    yield dg.Output(None, output_name=check.get_python_identifier())
+    # Each partition was evaluated above; this only ends the checks' outputs.
+    for check in checks:
+        yield dg.Output(None, output_name=check.get_python_identifier())
 
 
 def _report(context: dg.AssetExecutionContext, report: LoadReport, spec: dg.AssetSpec) -> Iterator[Any]:

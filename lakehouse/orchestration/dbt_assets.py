@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from lakehouse.orchestration.contract_checks import contract_check_specs
 from lakehouse.orchestration.dbt_project import models
 from lakehouse.orchestration.dbt_run import DbtRun
 from lakehouse.orchestration.dbt_translator import LakehouseDbtTranslator, PartitionsByGrain, partition_grain
+from lakehouse.quality.contract import Contract, read_contract
+from lakehouse.settings import Settings
 from lakehouse.transform.window import Grain
 
 if TYPE_CHECKING:
@@ -24,12 +28,15 @@ def dbt_assets(
 
     Args:
         partitions: the partitions of each `partition_grain`; None stands for whole tables.
+
+    Raises:
+        ContractError: a model has no contract, or what it has is not one.
     """
     from dagster_dbt.dbt_manifest import validate_manifest
 
     manifest = validate_manifest(project.manifest_path)
     translator = LakehouseDbtTranslator(partitions, owners)
-    groups = [Models(project, manifest, translator, grain) for grain in partitions]
+    groups = [Models(project, manifest, translator, grain, Settings().contracts_dir) for grain in partitions]
     return [group.asset() for group in groups if group.specs]
 
 
@@ -41,7 +48,9 @@ class Models:
     manifest: Mapping[str, Any]
     translator: LakehouseDbtTranslator
     grain: Grain | None
+    contracts_dir: Path
     specs: dict[str, dg.AssetSpec] = field(init=False)
+    contracts: dict[str, Contract] = field(init=False)
 
     def __post_init__(self) -> None:
         self.specs = {
@@ -49,6 +58,13 @@ class Models:
             for unique_id, node in models(self.manifest).items()
             if partition_grain(node) == self.grain
         }
+        self.contracts = {
+            unique_id: read_contract(self._contract_file(spec), ".".join(spec.key.path))
+            for unique_id, spec in self.specs.items()
+        }
+
+    def _contract_file(self, spec: dg.AssetSpec) -> Path:
+        return self.contracts_dir.joinpath(*spec.key.path).with_suffix(".yml")
 
     def asset(self) -> dg.AssetsDefinition:
         """The multi-asset that builds any subset of the models in one dbt invocation."""
@@ -58,7 +74,7 @@ class Models:
         @dg.multi_asset(
             name=name,
             specs=list(self.specs.values()),
-            check_specs=list(self.tests().values()),
+            check_specs=[*self.tests().values(), *self.contract_checks()],
             can_subset=True,
             pool=DBT_POOL,
             backfill_policy=dg.BackfillPolicy.single_run() if partitioned else None,
@@ -67,6 +83,14 @@ class Models:
             yield from DbtRun(self, context).run()
 
         return build
+
+    def contract_checks(self) -> list[dg.AssetCheckSpec]:
+        """The checks of the models' contracts."""
+        return [
+            check
+            for uid, spec in self.specs.items()
+            for check in contract_check_specs(self.contracts[uid], spec.key, spec.partitions_def)
+        ]
 
     def tests(self) -> dict[str, dg.AssetCheckSpec]:
         """The dbt tests of the models, by unique id."""

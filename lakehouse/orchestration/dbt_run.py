@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import dagster as dg
 
+from lakehouse.orchestration.contract_checks import contract_check_specs, evaluations
 from lakehouse.orchestration.dbt_project import dbt_cli
 from lakehouse.orchestration.partitions import partition_dates
 from lakehouse.orchestration.reporting import (
@@ -51,6 +52,12 @@ class DbtRun:
         else:
             checks = self.context.selected_asset_check_keys
             tests = [uid for uid, check in self.models.tests().items() if check.key in checks]
+            if not tests:
+                raise dg.Failure(
+                    description="A contract's checks judge rows before they are published: materialize the "
+                    "asset to have them evaluated.",
+                    allow_retries=False,
+                )
             invocation = Invocation(self.context.run_id, None)
             yield from self._invoke(["test", *self.models.select(tests)], {}, invocation)
 
@@ -113,19 +120,28 @@ class DbtRun:
         if result is None:
             return  # dbt's own error says why
         metadata = self._metadata(result, spec)
+        if aside := sum(result.quarantined.values()):
+            metadata["rows_quarantined"] = aside
         partitions: dict[date | None, int] = {
             date.fromisoformat(key): n for key, n in result.partitions.items()
         }
         if spec.partitions_def is None:
-            partitions = {None: result.rows}
+            partitions = {None: result.rows} if result.snapshot_id else {}
         tags = provenance(self.context, spec, result.snapshot_id)
         for partition, rows in partitions.items():
             self.context.log_event(materialization(spec.key, partition, rows, tags, metadata))
+        reasons = {date.fromisoformat(key): reason for key, reason in result.failures.items()}
+        contract, checks = self.models.contracts[unique_id], result.checks_by_partition()
+        refused: list[tuple[date | None, str]] = [*reasons.items()]
+        if None in checks and any(check.refuses for check in checks[None]):
+            refused.append((None, "; ".join(check.sentence for check in checks[None] if check.refuses)))
+        yield from evaluations(spec.key, contract, checks, self.context.run_id, refused)
         if result.failures:
-            reasons = {date.fromisoformat(key): reason for key, reason in result.failures.items()}
             failures.append(str(failure(result.table, reasons, len(result.partitions)).description))
-        else:
+        elif not refused:
             yield done(spec.key)
+            for check in contract_check_specs(contract, spec.key, spec.partitions_def):
+                yield dg.Output(None, output_name=check.get_python_identifier())
 
     def _metadata(self, result: ModelResult, spec: dg.AssetSpec) -> dict[str, Any]:
         node = self.models.manifest["nodes"][spec.metadata["dagster_dbt/unique_id"]]

@@ -28,14 +28,17 @@ ROW, VALUE = "row", "value"
 COLUMNS: Mapping[str, str] = {
     "partition": "date",  # that was being loaded
     "scope": "varchar",  # row: it is not in the table; value: the row is, with null in its place
-    "rule": "varchar",  # unreadable, type, new_column, name_collision, no_key
+    "rule": "varchar",  # unreadable, type, new_column, name_collision, no_key, or a check of the contract
     "column_name": "varchar",
     "value": "varchar",
     "reason": "varchar",
     "raw": "varchar",  # the row: JSON, each value as text; of an unreadable line, the line
     "source_file": "varchar",
     "source_row": "bigint",  # its number in the file or batch, from 1; of an unreadable line, the line's
+    "contract_version": "varchar",  # of the contract whose rule it broke
 }
+# Of these, what is not told of a row but of its load.
+GIVEN = ("partition", "scope", "contract_version")
 # What makes two of them the same, whichever load brought them.
 SAME = ("partition", "scope", "rule", "column_name", "value", "raw", "source_file", "source_row")
 
@@ -47,9 +50,11 @@ class Quarantined:
     Args:
         rows: rows set aside, by partition; a row of which only values were is not counted.
         values: single values set aside, by partition.
+        contract_version: of the contract that they do not fit.
     """
 
     connection: "DuckDBPyConnection"
+    contract_version: str = ""
     rows: dict[date | None, int] = field(default_factory=dict)
     values: dict[date | None, int] = field(default_factory=dict)
 
@@ -61,12 +66,12 @@ class Quarantined:
         return any(self.rows.values()) or any(self.values.values())
 
     def add(self, partition: date | None, query: str, scope: str = ROW) -> int:
-        """Set aside what a query gives: `COLUMNS` but the partition and the scope. Returns how many."""
-        columns = ", ".join(name for name in COLUMNS if name not in ("partition", "scope"))
+        """Set aside what a query gives: `COLUMNS` but `GIVEN`. Returns how many."""
+        columns = ", ".join(name for name in COLUMNS if name not in GIVEN)
         day = f"date {literal(partition)}" if partition else "null"
         [(added,)] = self.connection.execute(
-            f"insert into set_aside by name select {day} as partition, {literal(scope)} as scope, {columns}"
-            f" from ({query})"
+            f"insert into set_aside by name select {day} as partition, {literal(scope)} as scope, {columns},"
+            f" nullif({literal(self.contract_version)}, '') as contract_version from ({query})"
         ).fetchall()
         if added:
             counts = self.rows if scope == ROW else self.values
@@ -80,12 +85,18 @@ class Quarantined:
         self.values.pop(partition, None)
 
 
+def quarantine_of(table: str) -> str:
+    """The table that holds what a table does not take: of Bronze under its own name, else the layer's too."""
+    layer, _, name = table.partition(".")
+    return f"{LAYER}.{name if layer == 'bronze' else f'{layer}_{name}'}"
+
+
 @dataclass(frozen=True)
 class Quarantine:
     """The quarantine of one table in one load.
 
     Args:
-        table: `bronze.<table>`, whose rows these would be.
+        table: `layer.table`, whose rows these would be.
     """
 
     catalog: "Catalog"
@@ -97,7 +108,7 @@ class Quarantine:
     @property
     def spec(self) -> TableSpec:
         """The table that holds them."""
-        return TableSpec(f"{LAYER}.{self.table.partition('.')[2]}", keep_snapshots=self.keep_snapshots)
+        return TableSpec(quarantine_of(self.table), keep_snapshots=self.keep_snapshots)
 
     def write(self, quarantined: Quarantined, at: datetime) -> None:
         """Add what a load set aside, in one commit; nothing if that was nothing.

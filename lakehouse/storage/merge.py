@@ -16,8 +16,8 @@ from lakehouse.storage.data_files import files_that_may_hold, read_files
 from lakehouse.storage.errors import MissingKeyError, StorageError
 from lakehouse.storage.scratch import scratch_file, scratch_table
 from lakehouse.storage.sql import identifier
-from lakehouse.storage.staged_write import StagedWrite
-from lakehouse.storage.staging import RowSource, select_as, stage
+from lakehouse.storage.staged_write import StagedWrite, refuse_if_judged_bad
+from lakehouse.storage.staging import Audit, RowSource, select_as, stage
 from lakehouse.storage.tables import TableSpec
 
 if TYPE_CHECKING:
@@ -65,12 +65,14 @@ class Merger:
 
     Args:
         strategy: `upsert` replaces rows of a key that exists, `insert_only` leaves them.
+        audit: judges the files that are written, with all rows they hold, before they are published.
     """
 
     spec: TableSpec
     source: RowSource
     key: MergeKey
     strategy: Literal["upsert", "insert_only"]
+    audit: Audit | None = None
     partitions: None = None
     follows_base: bool = True
 
@@ -105,6 +107,7 @@ class Merger:
                 partition_by=self.spec.partition_by,
                 sort_by=self.spec.sort_by,
             )
+        refuse_if_judged_bad(self.spec, self.audit, files)
         return StagedWrite(files, None, {}, removed=touched, merged=taken)
 
     def _rows(

@@ -10,11 +10,13 @@ from lakehouse.storage.prestaged import adopt
 from lakehouse.storage.staging import (
     Audit,
     RowSource,
+    Sift,
     StagedFile,
     discard,
     discarded_on_error,
     select_as,
     stage,
+    without,
 )
 from lakehouse.storage.tables import TableSpec
 
@@ -56,6 +58,19 @@ class StagedWrite:
         return counts
 
 
+def refuse_if_judged_bad(spec: TableSpec, audit: Audit | None, files: Sequence[StagedFile]) -> None:
+    """Judge a write that is published as a whole or not at all.
+
+    Raises:
+        StorageError: it is not; its files are removed.
+    """
+    if audit is None:
+        return
+    with discarded_on_error(files):
+        if verdicts := audit(files):
+            raise StorageError(f"{spec.name}: {'; '.join(dict.fromkeys(verdicts.values()))}")
+
+
 @dataclass(frozen=True)
 class Stager:
     """Stages the rows of one write, as often as its attempts need it.
@@ -64,6 +79,7 @@ class Stager:
         partitions: what is to be written; None for the whole table.
         audit: judges the staged rows before anything is published.
         prestaged: files that hold the source's rows and may be taken as they are.
+        sift: tells which staged rows to leave out, before the audit.
     """
 
     spec: TableSpec
@@ -71,6 +87,7 @@ class Stager:
     partitions: Sequence[date] | None
     audit: Audit | None
     prestaged: Sequence[str] = ()
+    sift: Sift | None = None
     follows_base: bool = False
 
     def stage(
@@ -86,7 +103,7 @@ class Stager:
 
         adopted = adopt(self.prestaged, self.spec, schema, location, self.partitions)
         if adopted is not None:
-            return self._audited(adopted, {})
+            return self._audited(self._sifted(adopted, schema), {})
         try:
             files = self._stage_rows(self.partitions, schema, location, present)
             failures: dict[date, str] = {}
@@ -94,7 +111,7 @@ class Stager:
             if self.partitions is None:
                 raise
             files, failures = self._stage_one_by_one(self.partitions, schema, location, present)
-        return self._audited(files, failures)
+        return self._audited(self._sifted(files, schema), failures)
 
     def _stage_one_by_one(
         self, partitions: Sequence[date], schema: "Schema", location: str, present: Sequence[str]
@@ -134,6 +151,18 @@ class Stager:
                 f"their {self.spec.partition_by}."
             )
         return files
+
+    def _sifted(self, files: list[StagedFile], schema: "Schema") -> list[StagedFile]:
+        """Write those files again that hold rows to leave out."""
+        if self.sift is None:
+            return files
+        kept = list(files)
+        with discarded_on_error(kept):
+            for path, condition in self.sift(files).items():
+                file = next(file for file in kept if file.path == path)
+                kept += without(self.source.connection, file, condition, schema, self.spec.sort_by)
+                kept.remove(file)
+        return kept
 
     def _audited(self, files: list[StagedFile], failures: dict[date, str]) -> StagedWrite:
         """Take out what the audit refuses; a partition that failed before keeps its first reason."""

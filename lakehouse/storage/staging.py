@@ -30,7 +30,9 @@ logger = logging.getLogger(__name__)
 
 # Judges staged rows: the partitions that must not be published (None: the whole write) and why.
 Audit = Callable[[Sequence["StagedFile"]], Mapping[date | None, str]]
-
+# Tells which rows of staged files are not to be published: by path the SQL condition that they meet.
+# Whoever tells has to keep them elsewhere.
+Sift = Callable[[Sequence["StagedFile"]], Mapping[str, str]]
 
 # Large enough to read at full speed, small enough to be written again for one changed row.
 FILE_SIZE = "256MB"
@@ -87,7 +89,7 @@ def stage(
         PartitionMismatchError: a row's partition column is null; nothing is left behind.
     """
     folder = Path(location) / "data" / str(uuid.uuid4())
-    options = ["format parquet", "compression zstd", f"field_ids {field_ids(schema)}", "return_stats"]
+    options = _options(schema)
     if metadata:
         pairs = ", ".join(f"{identifier(key)}: {literal(value)}" for key, value in metadata.items())
         options.append(f"kv_metadata {{{pairs}}}")
@@ -103,6 +105,10 @@ def stage(
     if not files:
         shutil.rmtree(folder, ignore_errors=True)
     return files
+
+
+def _options(schema: "Schema") -> list[str]:
+    return ["format parquet", "compression zstd", f"field_ids {field_ids(schema)}", "return_stats"]
 
 
 def _copy(
@@ -146,6 +152,34 @@ def to_data_files(io: "FileIO", metadata: "TableMetadata", files: Sequence[Stage
     from pyiceberg.io.pyarrow import parquet_file_to_data_file
 
     return [parquet_file_to_data_file(io, metadata, file.path) for file in files]
+
+
+def without(
+    connection: "DuckDBPyConnection",
+    file: StagedFile,
+    condition: str,
+    schema: "Schema",
+    sort_by: Sequence[str] = (),
+) -> list[StagedFile]:
+    """Write a staged file again without the rows that meet a condition, and remove it."""
+    path = Path(file.path)
+    rows = select_as(
+        f"from read_parquet({literal(path)}, hive_partitioning = false) where ({condition}) is not true",
+        schema,
+        [field.name for field in schema.fields if field.name in _columns(connection, path)],
+    )
+    if sort_by:
+        rows += "\norder by " + ", ".join(map(identifier, sort_by))
+    kept = _copy(connection, rows, path.with_suffix(".kept"), _options(schema), None)
+    discard([file])
+    return [StagedFile(part.path, part.rows, file.partition) for part in kept]
+
+
+def _columns(connection: "DuckDBPyConnection", path: Path) -> set[str]:
+    described = connection.execute(
+        f"describe from read_parquet({literal(path)}, hive_partitioning = false)"
+    ).fetchall()
+    return {name for name, *_ in described}
 
 
 def discard(files: Sequence[StagedFile]) -> None:

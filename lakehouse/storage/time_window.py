@@ -15,8 +15,8 @@ from pyiceberg.types import DateType, TimestampType, TimestamptzType
 from lakehouse.storage.data_files import read_rest
 from lakehouse.storage.errors import PartitionMismatchError, StorageError
 from lakehouse.storage.sql import identifier, literal
-from lakehouse.storage.staged_write import StagedWrite
-from lakehouse.storage.staging import RowSource, select_as, stage
+from lakehouse.storage.staged_write import StagedWrite, refuse_if_judged_bad
+from lakehouse.storage.staging import Audit, RowSource, select_as, stage
 from lakehouse.storage.tables import TableSpec
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class WindowStager:
     spec: TableSpec
     source: RowSource
     window: TimeWindow
+    audit: Audit | None = None
     partitions: None = None
     follows_base: bool = True
 
@@ -88,6 +89,7 @@ class WindowStager:
             partition_by=self.spec.partition_by,
             sort_by=self.spec.sort_by,
         )
+        refuse_if_judged_bad(self.spec, self.audit, files)
         return StagedWrite(files, None, {}, removed=[*whole, *straddling], merged=count)
 
     def _refuse_other_type(self, kind: "IcebergType") -> None:

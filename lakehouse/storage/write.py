@@ -2,7 +2,8 @@
 
 They differ in which of the table's rows the commit takes out. All stage first and commit
 last; done twice, each leaves the same table. Files that were prestaged hold the source's rows:
-they spare the staging if they still fit the table.
+they spare the staging if they still fit the table. `sift` says which staged rows to leave out,
+`audit` which of what is left must not be published.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from lakehouse.storage.loads import REPLACE
 from lakehouse.storage.merge import MergeKey, Merger
 from lakehouse.storage.schema import become, evolve
 from lakehouse.storage.staged_write import Stager
-from lakehouse.storage.staging import Audit, RowSource
+from lakehouse.storage.staging import Audit, RowSource, Sift
 from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.time_window import TimeWindow, WindowStager
 
@@ -59,13 +60,14 @@ def replace(
     summary: Mapping[str, str] | None = None,
     audit: Audit | None = None,
     prestaged: Sequence[str] = (),
+    sift: Sift | None = None,
 ) -> WriteResult:
     """Replace every row of a table, and its columns, by the source's.
 
     Raises:
         StorageError, duckdb.Error: nothing was written.
     """
-    stager = Stager(spec, source, None, audit, prestaged)
+    stager = Stager(spec, source, None, audit, prestaged, sift)
     return _result(spec, Write(catalog, spec, stager, become, AlwaysTrue(), summary or {}, REPLACE).run())
 
 
@@ -78,6 +80,7 @@ def append(
     audit: Audit | None = None,
     prestaged: Sequence[str] = (),
     precondition: Callable[["Table | None"], None] | None = None,
+    sift: Sift | None = None,
 ) -> WriteResult:
     """Add the source's rows; a load id that the table already holds adds nothing.
 
@@ -87,7 +90,7 @@ def append(
     Raises:
         StorageError, duckdb.Error: nothing was written.
     """
-    stager = Stager(spec, source, None, audit, prestaged)
+    stager = Stager(spec, source, None, audit, prestaged, sift)
     adds = Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, "append", load_id, precondition)
     return _result(spec, adds.run())
 
@@ -100,6 +103,7 @@ def overwrite_partitions(
     summary: Mapping[str, str] | None = None,
     audit: Audit | None = None,
     prestaged: Sequence[str] = (),
+    sift: Sift | None = None,
 ) -> WriteResult:
     """Replace exactly these partitions by the source's rows, in one commit.
 
@@ -111,7 +115,7 @@ def overwrite_partitions(
     """
     if spec.partition_by is None:
         raise StorageError(f"{spec.name} has no partition column: give one, or replace the whole table.")
-    stager = Stager(spec, source, sorted(set(partitions)), audit, prestaged)
+    stager = Stager(spec, source, sorted(set(partitions)), audit, prestaged, sift)
     strategy = "overwrite_partitions"
     return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, strategy).run())
 
@@ -122,6 +126,7 @@ def overwrite_window(
     source: RowSource,
     window: TimeWindow,
     summary: Mapping[str, str] | None = None,
+    audit: Audit | None = None,
 ) -> WriteResult:
     """Replace the rows of a window of time by the source's, in one commit.
 
@@ -129,7 +134,7 @@ def overwrite_window(
         PartitionMismatchError: the source gave rows outside the window.
         StorageError, duckdb.Error: nothing was written.
     """
-    stager = WindowStager(spec, source, window)
+    stager = WindowStager(spec, source, window, audit)
     strategy = "overwrite_window"
     return _result(spec, Write(catalog, spec, stager, evolve, AlwaysFalse(), summary or {}, strategy).run())
 
@@ -143,6 +148,7 @@ def merge(
     summary: Mapping[str, str] | None = None,
     *,
     load_id: str | None = None,
+    audit: Audit | None = None,
 ) -> WriteResult:
     """Insert rows by key, and (`upsert`) replace or delete those whose key exists.
 
@@ -152,7 +158,7 @@ def merge(
         MissingKeyError: rows lack a column of the key.
         StorageError, duckdb.Error: nothing was written.
     """
-    merger = Merger(spec, source, key, strategy)
+    merger = Merger(spec, source, key, strategy, audit)
     return _result(
         spec, Write(catalog, spec, merger, evolve, AlwaysFalse(), summary or {}, strategy, load_id).run()
     )

@@ -5,9 +5,13 @@ Dagster reads it while dbt runs. (What a dbt macro logs as JSON is taken for col
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lakehouse.quality.check_result import CheckResult, Results
 
 if TYPE_CHECKING:
     from lakehouse.storage.write import WriteResult
@@ -25,6 +29,8 @@ class ModelResult:
         snapshot_id: as text, for it is longer than a JSON number may be.
         partitions: rows by partition (ISO date); empty for a table written as a whole.
         failures: partitions that were not published, each with the reason.
+        quarantined: rows set aside, by partition; under "" those of a whole table.
+        checks: what the contract's checks came to, likewise.
         columns: names and types.
         lineage: for each column, the `[table, column]` pairs it is made from.
     """
@@ -34,6 +40,8 @@ class ModelResult:
     snapshot_id: str | None = None
     partitions: dict[str, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    quarantined: dict[str, int] = field(default_factory=dict)
+    checks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     lineage: dict[str, list[list[str]]] = field(default_factory=dict)
 
@@ -46,6 +54,23 @@ class ModelResult:
             partitions=self.partitions | {str(key): rows for key, rows in written.partitions.items()},
             failures=self.failures | {str(key): reason for key, reason in written.failures.items()},
         )
+
+    def judged(self, checks: Results, quarantined: Mapping[date | None, int]) -> "ModelResult":
+        """The result with what one more audit came to, whether or not a commit followed."""
+        return replace(
+            self,
+            checks=self.checks
+            | {str(key or ""): [asdict(check) for check in results] for key, results in checks.items()},
+            quarantined=self.quarantined
+            | {str(key or ""): rows for key, rows in quarantined.items() if rows},
+        )
+
+    def checks_by_partition(self) -> Results:
+        """What the checks came to, as the audit had it."""
+        return {
+            date.fromisoformat(key) if key else None: [CheckResult(**check) for check in checks]
+            for key, checks in self.checks.items()
+        }
 
 
 def target_folder() -> Path:

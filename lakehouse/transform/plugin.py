@@ -14,6 +14,7 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 from dbt_common.exceptions import DbtRuntimeError
 
 from lakehouse.catalog import open_catalog
+from lakehouse.quality.audit import contract_version
 from lakehouse.settings import Settings
 from lakehouse.storage import duckdb_session, scan, write
 from lakehouse.storage.commit import RUN_ID
@@ -24,6 +25,7 @@ from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.types import describe
 from lakehouse.transform.invocation import read_invocation
 from lakehouse.transform.lineage import column_lineage
+from lakehouse.transform.model_audit import ModelAudit, contract_of, private_connection
 from lakehouse.transform.model_result import ModelResult, write_result
 from lakehouse.transform.window import Grain, Window, chunks, next_partition
 
@@ -96,32 +98,70 @@ class Plugin(BasePlugin):
                     columns=columns,
                     lineage=column_lineage(rows.sql, list(columns), self._schemas(cursor)),
                 )
-                for written in self._write(spec, model, rows):
-                    # After each commit, so that what is published is known even if the process dies.
-                    result = result.plus(written)
-                    write_result(model["unique_id"], result)
-                    if written.metadata_location:
-                        scan.pin(cursor, name, written.metadata_location, written.snapshot_id)
+                with self._audit(spec, model) as audit:
+                    try:
+                        for written in self._write(spec, model, rows, audit):
+                            # After each commit, so that what is published is known even if the process dies.
+                            result = _judged(result.plus(written), audit)
+                            write_result(model["unique_id"], result)
+                            if written.metadata_location:
+                                scan.pin(cursor, name, written.metadata_location, written.snapshot_id)
+                    except Exception:
+                        write_result(model["unique_id"], _judged(result, audit))
+                        raise
         if result.failures:
             raise DbtRuntimeError(_not_published(result))
 
-    def _write(self, spec: TableSpec, model: dict[str, Any], rows: _ModelRows) -> Iterator[write.WriteResult]:
+    @contextmanager
+    def _audit(self, spec: TableSpec, model: dict[str, Any]) -> Iterator[ModelAudit | None]:
+        """What the model's rows have to pass; None for a model without a contract."""
+        contract = contract_of(self.settings, spec.name)
+        if contract is None:
+            yield None
+            return
+        with private_connection(self.connection) as connection:
+            yield ModelAudit(
+                contract,
+                connection,
+                self.catalog,
+                self.settings,
+                self.invocation.run_id,
+                spec,
+                model["partition_grain"],
+                merges=model["strategy"] in ("upsert", "insert_only"),
+            )
+
+    def _write(
+        self, spec: TableSpec, model: dict[str, Any], rows: _ModelRows, audit: ModelAudit | None
+    ) -> Iterator[write.WriteResult]:
         """Write by the model's strategy, one commit a chunk.
 
         Without a window a partitioned model is written whole.
         """
         summary = {RUN_ID: self.invocation.run_id}
+        judge, sift = None, None
+        if audit is not None:
+            summary |= contract_version(audit.contract.contract)
+            judge, sift = audit.of_files, audit.sift
         window = self.invocation.window
         match model["strategy"]:
             case "overwrite_partition" if window is not None:
                 left_out = self.invocation.leave_out
                 partitions = [day for day in window.partitions(rows.grain) if day not in left_out]
                 for chunk in chunks(partitions, rows.grain, self.settings.chunk_partitions):
-                    yield write.overwrite_partitions(self.catalog, spec, rows, chunk, summary)
+                    if audit is not None:
+                        audit.begin(chunk)
+                    written = write.overwrite_partitions(
+                        self.catalog, spec, rows, chunk, summary, judge, sift=sift
+                    )
+                    yield _settled(written, audit)
             case "replace" | "overwrite_partition":
-                yield write.replace(self.catalog, spec, rows, summary)
+                yield _settled(write.replace(self.catalog, spec, rows, summary, judge, sift=sift), audit)
             case "upsert" | "insert_only" as strategy:
-                yield write.merge(self.catalog, spec, rows, _merge_key(model), strategy, summary)
+                batch = audit.sift_rows(rows) if audit is not None else rows
+                key = _merge_key(model)
+                written = write.merge(self.catalog, spec, batch, key, strategy, summary, audit=judge)
+                yield _settled(written, audit)
             case other:
                 raise StorageError(
                     f"the incremental_strategy {other!r} is none of replace, overwrite_partition, upsert "
@@ -138,6 +178,18 @@ class Plugin(BasePlugin):
         ).fetchall():
             schemas.setdefault(f"{layer}.{table}", {})[column] = kind
         return schemas
+
+
+def _settled(written: write.WriteResult, audit: ModelAudit | None) -> write.WriteResult:
+    if audit is not None:
+        audit.settle(written)
+    return written
+
+
+def _judged(result: ModelResult, audit: ModelAudit | None) -> ModelResult:
+    if audit is None:
+        return result
+    return result.judged(audit.contract.results, audit.quarantined.rows)
 
 
 def _merge_key(model: dict[str, Any]) -> MergeKey:

@@ -1,0 +1,261 @@
+"""The audit before publishing: staged rows are judged by the contract, partition by partition.
+
+It is used by the dlt destination and the dbt materialization alike. Rows that break a row-level rule
+are set aside first; what is left is judged, and a partition that fails is kept where a person can
+look at it, and is not published.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakehouse.quality import gates
+from lakehouse.quality.check_result import FAILED, PASSED, CheckResult, Results
+from lakehouse.quality.contract import Contract, Gates
+from lakehouse.quality.contract_checks import ContractCheck
+from lakehouse.quality.judged_time import judged_at
+from lakehouse.quality.quarantine import Quarantined
+from lakehouse.quality.refused import keep_refused, refused_view
+from lakehouse.quality.rules import Rule, condition_of, count_by_file, rows_of, set_aside
+from lakehouse.quality.soda import Judgement, SodaContract
+from lakehouse.storage.errors import reason
+from lakehouse.storage.scan import pin_current
+from lakehouse.storage.sql import identifier, literal, qualified
+from lakehouse.storage.tables import load_table
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyiceberg.catalog import Catalog
+
+    from lakehouse.settings import Settings
+    from lakehouse.storage.staging import RowSource, StagedFile
+
+CONTRACT_VERSION = "lakehouse.contract-version"
+SAMPLE_ROWS = 5
+MASKED = "***"
+
+
+@dataclass(frozen=True)
+class _GoodRows:
+    """The rows of a source that break no rule."""
+
+    source: "RowSource"
+    bad: str
+
+    @property
+    def connection(self) -> "DuckDBPyConnection":
+        return self.source.connection
+
+    def query(self, partitions: Sequence[date] | None) -> str:
+        return f"select * from ({self.source.query(partitions)}) where ({self.bad}) is not true"
+
+
+@dataclass
+class ContractAudit:
+    """Judges one write of a table.
+
+    Args:
+        connection: a private one, in which the table's name becomes a view of the judged rows.
+        partition_by: the column whose values are the partitions.
+        grain: `day` or `month`, for when a partition ends.
+        expected: the partitions of the write, also those without rows; [None] for a whole table.
+        quarantined: takes the rows that break a rule.
+        may_be_empty: whether no rows are right, whatever the contract says.
+        known_columns: columns that the contract need not declare.
+        settings: say the time, and where refused rows are kept.
+        results: filled by the audit.
+    """
+
+    contract: Contract
+    connection: "DuckDBPyConnection"
+    catalog: "Catalog"
+    settings: "Settings"
+    run_id: str
+    partition_by: str | None
+    grain: Literal["day", "month"]
+    expected: Sequence[date | None]
+    quarantined: Quarantined
+    may_be_empty: bool = False
+    known_columns: frozenset[str] = frozenset()
+    results: Results = field(default_factory=dict)
+
+    def begin(self, expected: Sequence[date | None]) -> None:
+        """Go on with another write of the same table; what was found of the one before is gone."""
+        self.expected = expected
+        self.results.clear()
+        self._set_aside.clear()
+
+    def sift(self, files: Sequence["StagedFile"]) -> Mapping[str, str]:
+        """Set aside the rows that break a rule; returns, by file, what they meet."""
+        rules = self._rules
+        if not rules or not files:
+            return {}
+        bad = count_by_file(self.connection, [file.path for file in files], rules)
+        partitions = {file.path: self._partition(file) for file in files}
+        for partition in dict.fromkeys(partitions[path] for path in bad):
+            paths = [path for path in bad if partitions[path] == partition]
+            if partition not in self._set_aside:
+                set_aside(self.quarantined, partition, rows_of(paths), rules)
+                self._set_aside.add(partition)
+        return dict.fromkeys(bad, condition_of(rules))
+
+    def sift_rows(self, source: "RowSource") -> "RowSource":
+        """Set aside the bad rows of a batch that is merged; returns the good ones."""
+        rules = self._rules
+        if not rules:
+            return source
+        set_aside(self.quarantined, None, f"({source.query(None)})", rules)
+        return _GoodRows(source, condition_of(rules))
+
+    def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:
+        """Judge what is about to be published; returns why not, for each partition that must not be."""
+        verdicts: dict[date | None, str] = {}
+        for partition in self.expected:
+            mine = [file for file in files if self._partition(file) == partition]
+            results = self.results[partition] = list(self._judge(partition, mine))
+            refusing = [result for result in results if result.refuses]
+            if refusing:
+                keep_refused(self.settings, self.contract.table, self.run_id, partition, mine)
+                verdicts[partition] = "; ".join(result.sentence for result in refusing)
+        return verdicts
+
+    @cached_property
+    def _set_aside(self) -> set[date | None]:
+        """A write that is staged again meets the same rows again."""
+        return set()
+
+    @cached_property
+    def _soda(self) -> SodaContract:
+        """Parsed once; the tables that it refers to become views first."""
+        for name in self.contract.refers_to:
+            table = load_table(self.catalog, name)
+            if table is not None:
+                pin_current(self.connection, table)
+        return SodaContract(self.contract, self.connection)
+
+    @cached_property
+    def _rules(self) -> list[Rule]:
+        rules = []
+        for check in self.contract.quarantining:
+            condition = self._soda.failing_rows(check)
+            assert condition is not None  # `contract_checks` lets no other check quarantine
+            rules.append(Rule(check, condition))
+        return rules
+
+    @cached_property
+    def _published_rows(self) -> dict[date, int]:
+        """Rows of each partition that the table has now."""
+        if self.partition_by is None or self.contract.gates.row_count_change_percent is None:
+            return {}
+        return gates.rows_by_partition(load_table(self.catalog, self.contract.table))
+
+    @property
+    def _limits(self) -> Gates:
+        limits = self.contract.gates
+        return replace(limits, may_be_empty=limits.may_be_empty or self.may_be_empty)
+
+    def _partition(self, file: "StagedFile") -> date | None:
+        return file.partition if file.partition in self.expected else None
+
+    def _judge(self, partition: date | None, files: Sequence["StagedFile"]) -> "list[CheckResult]":
+        rows = sum(file.rows for file in files)
+        aside = self.quarantined.rows.get(partition, 0)
+        limits = self._limits
+        results = [gates.row_count(limits, partition, rows, self._published_rows)]
+        if partition is not None:
+            self._published_rows[partition] = rows
+        results.append(gates.good_rows(limits, rows, aside))
+        self._show(files)
+        results.append(gates.columns(self.contract, self.connection, self.known_columns, shown=bool(files)))
+        if not rows and results[0].good:
+            return results + [self._without_rows(check) for check in self.contract.checks]
+        judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
+        return results + [
+            self._result(check, judged[check.name], partition, aside) for check in self.contract.checks
+        ]
+
+    def _without_rows(self, check: ContractCheck) -> CheckResult:
+        return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")
+
+    def _show(self, files: Sequence["StagedFile"]) -> None:
+        """Let the table's name be these rows."""
+        if files:
+            paths = ", ".join(literal(file.path) for file in files)
+            rows = f"from read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
+        else:
+            columns = ", ".join(
+                f"cast(null as {column.type}) as {identifier(column.name)}"
+                for column in self.contract.columns
+            )
+            rows = f"select {columns} where false"
+        schema = self.contract.table.partition(".")[0]
+        self.connection.execute(f"create schema if not exists {identifier(schema)}")
+        self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {rows}")
+
+    def _result(
+        self, check: ContractCheck, judged: Judgement, partition: date | None, aside: int
+    ) -> CheckResult:
+        """Soda's judgement, with the rows that fail if there are any."""
+        broke = self._broke_rule(check, partition)
+        outcome = FAILED if broke and judged.outcome == PASSED else judged.outcome
+        good = outcome == PASSED
+        condition = None if good or broke else self._soda.failing_rows(check)
+        return CheckResult(
+            check=check.name,
+            outcome=outcome,
+            blocks=check.blocks,
+            measured=float(broke) if broke else judged.measured,
+            threshold=judged.threshold,
+            metrics=dict(judged.metrics) | ({"rows_quarantined": float(broke)} if broke else {}),
+            note=f"{broke} rows are in quarantine" if broke else "",
+            failing_rows=self._sql(condition, partition, refused=check.blocks) if condition else "",
+            sample=self._sample(condition) if condition else [],
+        )
+
+    def _broke_rule(self, check: ContractCheck, partition: date | None) -> int:
+        if not check.quarantines:
+            return 0
+        [(count,)] = self.quarantined.connection.execute(
+            "select count(*) from set_aside where partition is not distinct from ? and rule = ?",
+            [partition, check.name],
+        ).fetchall()
+        return int(count)
+
+    def _sql(self, condition: str, partition: date | None, *, refused: bool) -> str:
+        table = self.contract.table
+        if refused:
+            where = [f"run_id = {literal(self.run_id)}"]
+            where += [f"refused_partition = {literal(partition)}"] if partition else []
+            return f"select * from {refused_view(table)} where {' and '.join(where)} and ({condition})"
+        where = [f"{self.partition_by} = date {literal(partition)}"] if partition else []
+        return f"select * from {table} where {' and '.join([*where, f'({condition})'])}"
+
+    def _sample(self, condition: str) -> list[dict[str, Any]]:
+        import duckdb
+
+        masked = {column.name for column in self.contract.columns if column.pii != "none"}
+        try:
+            cursor = self.connection.execute(
+                f"select * from {qualified(self.contract.table)} where {condition} limit {SAMPLE_ROWS}"
+            )
+            names = [described[0] for described in cursor.description or ()]
+            return [
+                {
+                    name: MASKED
+                    if name in masked and value is not None
+                    else value
+                    if value is None
+                    else str(value)
+                    for name, value in zip(names, row, strict=True)
+                }
+                for row in cursor.fetchall()
+            ]
+        except duckdb.Error as error:
+            return [{"error": reason(error)}]
+
+
+def contract_version(contract: Contract | None) -> dict[str, str]:
+    """What a snapshot's summary says of the contract that its rows passed."""
+    return {CONTRACT_VERSION: contract.version} if contract else {}

@@ -1,0 +1,60 @@
+"""Staged rows that were not published, kept where a person can look at them.
+
+They are the write's own Parquet files, below `data/refused/<layer>.<table>/`; `lakehouse query` shows
+them as `refused.<layer>_<table>`. Maintenance removes them.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakehouse.settings import Settings
+    from lakehouse.storage.staging import StagedFile
+
+LAYER = "refused"
+WHOLE_TABLE = "all"
+
+
+def refused_view(table: str) -> str:
+    """The name under which a table's refused rows are queried."""
+    return f"{LAYER}.{table.replace('.', '_')}"
+
+
+def refused_dir(settings: "Settings") -> Path:
+    """Where they are."""
+    return settings.data_dir.resolve() / LAYER
+
+
+def keep_refused(
+    settings: "Settings",
+    table: str,
+    run_id: str,
+    partition: date | None,
+    files: Sequence["StagedFile"],
+) -> Path:
+    """Keep what a run was not to publish of a partition, instead of what an earlier attempt left."""
+    folder = (
+        refused_dir(settings) / table / f"run_id={run_id}" / f"refused_partition={partition or WHOLE_TABLE}"
+    )
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for number, file in enumerate(files):
+        target = folder / f"{number}.parquet"
+        try:
+            target.hardlink_to(file.path)
+            os.utime(target)
+        except OSError:
+            shutil.copyfile(file.path, target)
+    return folder
+
+
+def refused_tables(settings: "Settings") -> dict[str, Path]:
+    """The folders of refused rows, by `layer.table`."""
+    folder = refused_dir(settings)
+    if not folder.is_dir():
+        return {}
+    return {path.name: path for path in sorted(folder.iterdir()) if any(path.rglob("*.parquet"))}

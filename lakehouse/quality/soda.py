@@ -1,0 +1,204 @@
+"""Soda judges rows by a contract. The only module that knows Soda.
+
+A contract is parsed once and evaluated for each partition: Soda's own session parses it anew every
+time, which took most of the time. For that this uses what stands behind the session (`ContractImpl`,
+its queries and checks); `tests/integration/quality/test_soda.py` notices if that changes.
+"""
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, WARNED
+from lakehouse.quality.contract import Contract
+from lakehouse.quality.contract_checks import ContractCheck
+from lakehouse.quality.errors import ContractError
+from lakehouse.storage.sql import identifier, qualified
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+OWN_ATTRIBUTE = "lakehouse_check"
+# Where a check of Soda's keeps what counts its failing rows.
+_METRIC_OF_ROWS = {
+    "missing": "missing_count_metric_impl",
+    "invalid": "invalid_count_metric_impl",
+    "failed_rows": "failed_rows_count_metric_impl",
+}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a check came to.
+
+    Args:
+        outcome: passed, warned, failed or not_evaluated.
+        measured: what the threshold is compared with.
+        threshold: in words.
+        metrics: the numbers behind it.
+    """
+
+    outcome: str
+    measured: float | None = None
+    threshold: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+class SodaContract:
+    """A contract that is ready to judge `layer.table` on a DuckDB connection.
+
+    Args:
+        connection: on which the table's name, and those of tables the contract refers to, are views.
+
+    Raises:
+        ContractError: Soda does not accept the contract; the message is Soda's.
+    """
+
+    def __init__(self, contract: Contract, connection: "DuckDBPyConnection | None" = None) -> None:
+        _import_soda()
+        import yaml
+        from soda_core.common.logs import Logs, preserve_active_logs
+        from soda_core.common.yaml import ContractYamlSource
+        from soda_core.contracts.impl.contract_verification_impl import ContractImpl
+        from soda_duckdb.common.data_sources.duckdb_data_source import DuckDBDataSourceImpl
+
+        self.contract = contract
+        text = yaml.safe_dump(_as_soda_reads_it(contract), sort_keys=False)
+        source = None
+        if connection is not None:
+            source = DuckDBDataSourceImpl.from_existing_cursor(connection, name="lakehouse")
+        with preserve_active_logs():
+            self._logs = Logs()
+            parsed = ContractImpl.yaml_class.parse(
+                yaml_source=ContractYamlSource.from_str(text), primary_data_source_impl=source
+            )
+            self._soda: Any = ContractImpl(
+                yaml=parsed,
+                data_source_impl=source,
+                logs=self._logs,
+                only_validate_without_execute=source is None,
+            )
+        if faults := self._faults():
+            raise ContractError(f"{contract.table}: " + "; ".join(faults))
+        self._checks: dict[str, Any] = {
+            check.attributes[OWN_ATTRIBUTE]: check for check in self._soda.all_check_impls
+        }
+        if missing := [check.name for check in contract.checks if check.name not in self._checks]:
+            raise ContractError(f"{contract.table}: Soda left out {', '.join(missing)}")
+
+    def judge(self, now: datetime) -> dict[str, Judgement]:
+        """Each check on the rows that the table's view has now.
+
+        Args:
+            now: the time that freshness is relative to.
+        """
+        from soda_core.common.logs import Logs, preserve_active_logs
+        from soda_core.contracts.impl.contract_verification_impl import DerivedMetricImpl, MeasurementValues
+
+        with preserve_active_logs():
+            logs = self._logs = self._soda.logs = Logs()
+            self._soda.yaml.data_timestamp = now
+            values = MeasurementValues(self._soda._execute_queries())
+            self._soda.dataset_rows_tested = values.get_value(self._soda.row_count_metric_impl)
+            for metric in self._soda.metrics:
+                if isinstance(metric, DerivedMetricImpl):
+                    values.derive_value(metric)
+            judged = {name: _judgement(check, values) for name, check in self._checks.items()}
+            for fault in dict.fromkeys(self._faults(logs)):
+                logging.getLogger(__name__).error("%s: %s", self.contract.table, fault)
+            return judged
+
+    def failing_rows(self, check: ContractCheck) -> str | None:
+        """SQL of the condition that a failing row meets; None if the check is not of rows."""
+        soda = self._checks[check.name]
+        column = identifier(check.column) if check.column else ""
+        reference = (check.body.get("valid_reference_data") or {}) if check.type == "invalid" else {}
+        if reference:
+            dataset = ".".join(reference["dataset"].split("/")[1:])
+            among = f"select {identifier(reference['column'])} from {qualified(dataset)}"
+            return f"{column} is not null and {column} not in ({among})"
+        if check.type == "duplicate":
+            columns = check.body.get("columns") or [check.column]
+            key = ", ".join(map(identifier, columns))
+            return (
+                f"({key}) in (select ({key}) from {qualified(self.contract.table)}"
+                " group by all having count(*) > 1)"
+            )
+        metric = getattr(soda, _METRIC_OF_ROWS.get(check.type, ""), None)
+        condition = metric.sql_condition_expression() if metric is not None else None
+        if condition is None:
+            return None
+        return str(self._soda.data_source_impl.sql_dialect.build_expression_sql(condition))
+
+    def _faults(self, logs: Any = None) -> list[str]:
+        records = (logs or self._logs).get_log_records()
+        return [record.getMessage() for record in records if record.levelno >= logging.ERROR]
+
+
+def _judgement(check: Any, values: Any) -> Judgement:
+    """One check, evaluated by Soda; what it could not measure is not evaluated."""
+    required = check.get_required_metric_impls()
+    threshold = _in_words(check)
+    if required and not values.all_measured(*required):
+        return Judgement(NOT_EVALUATED, threshold=threshold)
+    # The contract's text of the check, which Soda writes out for each result.
+    check._build_definition = lambda: ""
+    result = check.evaluate(measurement_values=values)
+    outcome = {"PASSED": PASSED, "WARN": WARNED, "FAILED": FAILED}.get(result.outcome.name, NOT_EVALUATED)
+    numbers = {
+        name: float(value)
+        for name, value in (result.diagnostic_metric_values or {}).items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    measured = result.threshold_value
+    return Judgement(
+        outcome, float(measured) if isinstance(measured, (int, float)) else None, threshold, numbers
+    )
+
+
+def _in_words(check: Any) -> str:
+    threshold = check.threshold
+    if threshold is None:
+        return ""
+    said = [
+        f"{key.replace('_', ' ')} {value:g}"
+        for key, value in vars(threshold).items()
+        if key.startswith("must") and isinstance(value, (int, float)) and not isinstance(value, bool)
+    ]
+    for key in ("must_be_between", "must_be_not_between"):
+        limits = getattr(threshold, key, None)
+        if limits is not None and not isinstance(limits, (int, float)):
+            said.append(f"{key.replace('_', ' ')} {vars(limits)}")
+    return " and ".join(said)
+
+
+def _as_soda_reads_it(contract: Contract) -> dict[str, Any]:
+    """The contract without what is ours alone, each check marked with its name."""
+    columns = [
+        {
+            "name": column.name,
+            "data_type": column.type,
+            "checks": [_marked(check) for check in contract.checks if check.column == column.name],
+        }
+        for column in contract.columns
+    ]
+    for column in columns:
+        if not column["checks"]:
+            del column["checks"]
+    written = {"dataset": "lakehouse/" + contract.table.replace(".", "/"), "columns": columns}
+    of_table = [_marked(check) for check in contract.checks if check.column is None]
+    return written | ({"checks": of_table} if of_table else {})
+
+
+def _marked(check: ContractCheck) -> dict[str, Any]:
+    attributes = {**(check.body.get("attributes") or {}), OWN_ATTRIBUTE: check.name}
+    return {check.type: {**check.body, "attributes": attributes}}
+
+
+def _import_soda() -> None:
+    """Import Soda, which otherwise reports its use to its maker."""
+    os.environ["SODA_CORE_TELEMETRY_ENABLED"] = "false"
+    import soda_core  # noqa: F401  (before soda_duckdb, which else prints a failed entry point)
