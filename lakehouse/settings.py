@@ -61,6 +61,17 @@ class Settings(BaseSettings):
         ge=1,
         description="How many snapshots a table keeps, for `--as-of` and rollback.",
     )
+    good_rows_percent: float = Field(
+        95,
+        ge=0,
+        le=100,
+        description="Under how many percent of good rows a partition is not published.",
+    )
+    row_count_change_percent: float | None = Field(
+        50,
+        gt=0,
+        description="How far a partition's rows may be off the median of those before it.",
+    )
     maintain_after_hours: int = Field(
         24,
         ge=1,

@@ -83,7 +83,7 @@ def load(
         folder.mkdir(parents=True)
         connection = duckdb_session.connect(settings)
     except (StorageError, OSError) as error:
-        raise LoadError(f"{source.name}: {_describe(error)}") from error
+        raise LoadError(_of(source, _describe(error))) from error
     version = source.contract.version if source.contract else ""
     aside = Quarantined(connection, version)
     plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots, aside, settings)
@@ -96,7 +96,7 @@ def load(
         elif isinstance(cause, SourceError):
             raise cause from error
         else:
-            raise LoadError(f"{source.name}: {_describe(cause)}", plan.checks) from error
+            raise LoadError(_of(source, _describe(cause)), plan.checks) from error
     finally:
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
@@ -188,6 +188,11 @@ def _extract(
     if plan.extracted and not any(plan.landed.values()):
         # Of a table that dlt has not seen before it would bring nothing, and nothing would be committed.
         yield import_dlt().mark.materialize_table_schema()
+
+
+def _of(source: BronzeSource, said: str) -> str:
+    """What is said of a load, with the table's name unless it begins with that already."""
+    return said if said.startswith(source.name) else f"{source.name}: {said}"
 
 
 def _describe(error: BaseException) -> str:

@@ -6,14 +6,14 @@ look at it, and is not published.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakehouse.quality import gates
 from lakehouse.quality.check_result import FAILED, PASSED, CheckResult, Results
-from lakehouse.quality.contract import Contract, Gates
+from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.judged_time import judged_at
 from lakehouse.quality.quarantine import Quarantined
@@ -147,14 +147,13 @@ class ContractAudit:
     @cached_property
     def _published_rows(self) -> dict[date, int]:
         """Rows of each partition that the table has now."""
-        if self.partition_by is None or self.contract.gates.row_count_change_percent is None:
+        if self.partition_by is None or self._limits.row_count_change_percent is None:
             return {}
         return gates.rows_by_partition(load_table(self.catalog, self.contract.table))
 
-    @property
-    def _limits(self) -> Gates:
-        limits = self.contract.gates
-        return replace(limits, may_be_empty=limits.may_be_empty or self.may_be_empty)
+    @cached_property
+    def _limits(self) -> gates.Gates:
+        return gates.limits_of(self.contract, self.settings, may_be_empty=self.may_be_empty)
 
     def _partition(self, file: "StagedFile") -> date | None:
         return file.partition if file.partition in self.expected else None

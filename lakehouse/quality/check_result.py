@@ -50,11 +50,9 @@ class CheckResult:
             return f"{self.check}: {self.note}"
         if self.outcome == NOT_EVALUATED:
             return f"{self.check} could not be evaluated"
-        return (
-            f"{self.check} is {self.measured:g}, {self.threshold}"
-            if self.measured is not None
-            else self.check
-        )
+        if self.measured is None:
+            return f"{self.check} failed"
+        return f"{self.check} is {self.measured:g}, but {self.threshold}"
 
 
 Results = dict[date | None, list[CheckResult]]

@@ -6,7 +6,7 @@ Soda passes over some of it in silence.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 from zoneinfo import available_timezones
@@ -23,6 +23,7 @@ VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 REQUIRED_KEYS = ("dataset", "version", "owner", "tier", "columns")
 KEYS = (*REQUIRED_KEYS, "description", "schema_mode", "timezone", "gates", "checks")
+GATE_KEYS = ("good_rows_percent", "row_count_change_percent", "may_be_empty")
 COLUMN_KEYS = ("name", "data_type", "description", "nullable", "pii", "zone", "optional", "checks")
 
 
@@ -47,22 +48,6 @@ class ContractColumn:
 
 
 @dataclass(frozen=True)
-class Gates:
-    """What every partition, or table, must pass whatever its contract's checks are.
-
-    Args:
-        good_rows_percent: rows that quarantine may not fall below.
-        row_count_change_percent: how far a partition's rows may be off the median of those before it;
-            None: any number of rows is right.
-        may_be_empty: whether no rows at all may be right.
-    """
-
-    good_rows_percent: float = 95.0
-    row_count_change_percent: float | None = 50.0
-    may_be_empty: bool = False
-
-
-@dataclass(frozen=True)
 class Contract:
     """A contract, read and found to be one.
 
@@ -70,6 +55,7 @@ class Contract:
         table: `layer.table`.
         tier: 1, 2 or 3, by how much depends on the table.
         timezone: whose midnight a partition ends at.
+        gates: what it says of `Gates`; the rest is the project's.
     """
 
     table: str
@@ -81,7 +67,7 @@ class Contract:
     description: str = ""
     schema_mode: SchemaMode = "evolve"
     timezone: str = "UTC"
-    gates: Gates = Gates()
+    gates: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def quarantining(self) -> tuple[ContractCheck, ...]:
@@ -95,11 +81,8 @@ class Contract:
         return frozenset(name.replace("/", ".") for name in named) - {self.table}
 
 
-def read_contract(file: Path, table: str, gates: Gates = Gates()) -> Contract:
+def read_contract(file: Path, table: str) -> Contract:
     """Read the contract of a table.
-
-    Args:
-        gates: the project's, where the contract says nothing else.
 
     Raises:
         ContractError: there is none, or it is not a contract of this table; the message names all faults.
@@ -121,7 +104,6 @@ def read_contract(file: Path, table: str, gates: Gates = Gates()) -> Contract:
     not_null = [column.name for column in columns if not column.nullable]
     try:
         checks = checks_of(said, not_null)
-        limits = Gates(**{**vars(gates), **said.get("gates", {})})
     except ContractError as error:
         raise ContractError(f"{file}: {error}") from error
     return Contract(
@@ -134,7 +116,7 @@ def read_contract(file: Path, table: str, gates: Gates = Gates()) -> Contract:
         description=" ".join(said.get("description", "").split()),
         schema_mode=said.get("schema_mode", "evolve"),
         timezone=said.get("timezone", "UTC"),
-        gates=limits,
+        gates=said.get("gates", {}),
     )
 
 
@@ -156,7 +138,7 @@ def _faults(said: Mapping[str, Any], table: str) -> Iterable[str]:
         yield f"timezone is {said['timezone']!r}, which is no time zone such as America/New_York"
     gates = said.get("gates", {})
     if isinstance(gates, dict):
-        yield from _key_faults(gates, tuple(Gates.__dataclass_fields__), (), "gates")
+        yield from _key_faults(gates, GATE_KEYS, (), "gates")
     else:
         yield "gates is no mapping"
     columns = said.get("columns", [])

@@ -1,18 +1,21 @@
 """What every partition must pass, whatever its contract's checks are."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehouse.quality.check_result import FAILED, PASSED, WARNED, CheckResult
-from lakehouse.quality.contract import Contract, Gates
+from lakehouse.quality.contract import Contract
 from lakehouse.storage.sql import identifier, qualified
 from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.table import Table
+
+    from lakehouse.settings import Settings
 
 ROW_COUNT = "completeness_gate_row_count"
 GOOD_ROWS = "validity_gate_good_rows"
@@ -25,6 +28,32 @@ GATES: Mapping[str, str] = {
 
 TRAILING = 28  # partitions whose median is compared with
 ENOUGH = 7  # of them, to say what is usual
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What every partition, or table, must pass whatever its contract's checks are.
+
+    Args:
+        good_rows_percent: rows that quarantine may not fall below.
+        row_count_change_percent: how far a partition's rows may be off the median of those before it;
+            None: any number of rows is right.
+        may_be_empty: whether no rows at all may be right.
+    """
+
+    good_rows_percent: float
+    row_count_change_percent: float | None
+    may_be_empty: bool = False
+
+
+def limits_of(contract: Contract, settings: "Settings", *, may_be_empty: bool = False) -> Gates:
+    """The gates of a table: what its contract says, and for the rest the project's settings."""
+    said: dict[str, Any] = {
+        "good_rows_percent": settings.good_rows_percent,
+        "row_count_change_percent": settings.row_count_change_percent,
+        **contract.gates,
+    }
+    return Gates(**said | {"may_be_empty": may_be_empty or said.get("may_be_empty", False)})
 
 
 def rows_by_partition(table: "Table | None") -> dict[date, int]:

@@ -11,11 +11,12 @@ import pytest
 from sources import D1, D2, DAILY, Lake, columns, daily_files, python_source
 
 from lakehouse.ingest import destination
-from lakehouse.ingest.columns import SchemaMode, read_columns
+from lakehouse.ingest.columns import read_columns
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.json_files import read_ndjson
 from lakehouse.ingest.load import load
 from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.quality.contract import SchemaMode
 from lakehouse.settings import Settings
 
 DECLARED = columns(id="integer", amount="decimal(5, 2)")
@@ -283,17 +284,18 @@ def test_what_appends_set_aside_stays(lake: Lake) -> None:
 
 
 def test_the_contract_says_the_mode(lake: Lake, tmp_path: Path) -> None:
-    contract = tmp_path / "t.yml"
-    contract.write_text(
-        "schema_mode: discard_row\ncolumns:\n- {name: id, data_type: integer}\n"
+    contract = tmp_path / "bronze" / "t.yml"
+    contract.parent.mkdir()
+    written = (
+        "dataset: lakehouse/bronze/t\nversion: '1.0.0'\nowner: me\ntier: 3\nschema_mode: discard_row\n"
+        "gates: {good_rows_percent: 0}\ncolumns:\n- {name: id, data_type: integer}\n"
         "- {name: amount, data_type: 'decimal(5, 2)'}\n"
     )
+    contract.write_text(written)
     lake.load(python_source(BAD_ROWS, read_columns(contract)))
     assert len(aside(lake)) == 2
-    contract.write_text("schema_mode: drop\ncolumns: []\n")
-    with pytest.raises(
-        ValueError, match="has the schema_mode 'drop'; known are evolve, freeze, discard_value"
-    ):
+    contract.write_text(written.replace("discard_row", "drop"))
+    with pytest.raises(ValueError, match="schema_mode is 'drop'; known are evolve, freeze, discard_value"):
         read_columns(contract)
 
 

@@ -8,6 +8,7 @@ import pytest
 from lakehouse.ingest.columns import Column, read_columns
 from lakehouse.ingest.destination import reconcile
 from lakehouse.ingest.source import BronzeSource
+from lakehouse.quality.errors import ContractError
 from lakehouse.storage.staging import StagedFile
 
 D1, D2 = date(2013, 1, 1), date(2013, 1, 2)
@@ -24,14 +25,16 @@ def test_a_naive_time_stays_naive_and_a_zoned_one_zoned() -> None:
 
 
 def test_columns_come_from_the_contract_in_its_order(tmp_path: Path) -> None:
-    contract = tmp_path / "t.yml"
+    contract = tmp_path / "bronze" / "t.yml"
+    contract.parent.mkdir()
     contract.write_text(
+        "dataset: lakehouse/bronze/t\nversion: '1.0.0'\nowner: me\ntier: 3\n"
         "columns:\n- {name: b, data_type: 'decimal(5, 2)'}\n- {name: a, data_type: integer}\n"
     )
 
     assert read_columns(contract) == (Column("b", "decimal(5, 2)"), Column("a", "integer"))
-    with pytest.raises(FileNotFoundError, match=r"u\.yml is missing: every Bronze table declares"):
-        read_columns(tmp_path / "u.yml")
+    with pytest.raises(ContractError, match=r"bronze\.u has no contract\. Write .*u\.yml"):
+        read_columns(contract.with_name("u.yml"))
 
 
 @pytest.mark.parametrize(
