@@ -117,14 +117,9 @@ def test_the_sql_of_a_failed_check_finds_the_rows(
     where = re.search(r"run_id = '(.*)' and refused_partition = '(.*)' and \((.*)\)\n", sql)
     assert where is not None
     run_id, day, condition = where.groups()
-    folder = (
-        settings.data_dir / "refused" / "silver.flights" / f"run_id={run_id}" / f"refused_partition={day}"
-    )
-    import duckdb
-
-    rows = duckdb.sql(
-        f"select dep_delay from read_parquet('{folder}/*.parquet') where {condition}"
-    ).fetchall()
+    refused = settings.data_dir / "refused" / "silver.flights"
+    files = refused / f"run_id={run_id}" / f"refused_partition={day}" / "*.parquet"
+    rows = duckdb.sql(f"select dep_delay from read_parquet('{files}') where {condition}").fetchall()
     assert rows == [(5760,)]
 
 
