@@ -43,6 +43,7 @@ LEFT = (
     "tests/e2e/*",
     "tests/integration/orchestration/conftest.py",
     "tests/integration/orchestration/test_bronze_asset.py",
+    "tests/integration/orchestration/test_contract_checks.py",
     "tests/integration/orchestration/test_dbt_*.py",
     "tests/integration/orchestration/test_definitions.py",
     "tests/integration/test_demo_*.py",

@@ -176,7 +176,7 @@ def contracts(settings: "Settings") -> Iterator[Finding]:
         try:
             read_columns(file)
         except Exception as error:  # a parser's, a missing key's, or our own
-            wrong.append(f"{file.name}: {type(error).__name__}: {' '.join(str(error).split())}")
+            wrong.append(f"{file.name}: {' '.join(str(error).split())}")
     if wrong:
         yield Finding("broken", "contracts", _some(wrong), f"Mend them in {settings.contracts_dir}.")
     else:

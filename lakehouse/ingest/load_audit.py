@@ -62,7 +62,8 @@ class LoadAudit:
             grain="day",
             expected=list(plan.extracted) if source.partition_by else [None],
             quarantined=plan.quarantined,
-            may_be_empty=adds or source.may_be_empty,
+            adds=adds,
+            may_be_empty=source.may_be_empty,
             known_columns=frozenset(column.name for column in LOAD_COLUMNS),
             results=plan.checks,
         )

@@ -12,16 +12,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakehouse.quality import gates
-from lakehouse.quality.check_result import FAILED, PASSED, CheckResult, Results
+from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckResult, Results
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.judged_time import judged_at
-from lakehouse.quality.quarantine import Quarantined
+from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.quality.refused import keep_refused, refused_view
 from lakehouse.quality.rules import Rule, condition_of, count_by_file, rows_of, set_aside
 from lakehouse.quality.soda import Judgement, SodaContract
-from lakehouse.storage.errors import reason
-from lakehouse.storage.scan import pin_current
+from lakehouse.storage.errors import StorageError, reason
+from lakehouse.storage.scan import pin_current, scan
 from lakehouse.storage.sql import identifier, literal, qualified
 from lakehouse.storage.tables import load_table
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 CONTRACT_VERSION = "lakehouse.contract-version"
 SAMPLE_ROWS = 5
+SHOWN_PARTITIONS = 3
 MASKED = "***"
 
 
@@ -62,6 +63,8 @@ class ContractAudit:
         grain: `day` or `month`, for when a partition ends.
         expected: the partitions of the write, also those without rows; [None] for a whole table.
         quarantined: takes the rows that break a rule.
+        adds: whether the table keeps other rows than the write's: then no rows may be right, and files
+            that are written again hold rows from before.
         may_be_empty: whether no rows are right, whatever the contract says.
         known_columns: columns that the contract need not declare.
         settings: say the time, and where refused rows are kept.
@@ -77,6 +80,7 @@ class ContractAudit:
     grain: Literal["day", "month"]
     expected: Sequence[date | None]
     quarantined: Quarantined
+    adds: bool = False
     may_be_empty: bool = False
     known_columns: frozenset[str] = frozenset()
     results: Results = field(default_factory=dict)
@@ -93,7 +97,7 @@ class ContractAudit:
         if not rules or not files:
             return {}
         bad = count_by_file(self.connection, [file.path for file in files], rules)
-        partitions = {file.path: self._partition(file) for file in files}
+        partitions = {file.path: self._partition(file.partition) for file in files}
         for partition in dict.fromkeys(partitions[path] for path in bad):
             paths = [path for path in bad if partitions[path] == partition]
             if partition not in self._set_aside:
@@ -112,14 +116,44 @@ class ContractAudit:
     def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:
         """Judge what is about to be published; returns why not, for each partition that must not be."""
         verdicts: dict[date | None, str] = {}
-        for partition in self.expected:
-            mine = [file for file in files if self._partition(file) == partition]
-            results = self.results[partition] = list(self._judge(partition, mine))
-            refusing = [result for result in results if result.refuses]
-            if refusing:
+        partitions = self._judged_by(files)
+        for partition in partitions:
+            mine = [file for file in files if partition is None or file.partition == partition]
+            rows = sum(file.rows for file in mine)
+            aside = self.quarantined.rows.get(self._partition(partition), 0)
+            judged = self._judge(partition, rows, aside, _relation(mine) if mine else None)
+            self.results[partition] = judged
+            if refusing := [result for result in judged if result.refuses]:
                 keep_refused(self.settings, self.contract.table, self.run_id, partition, mine)
                 verdicts[partition] = "; ".join(result.sentence for result in refusing)
+        if verdicts and self.expected == [None]:  # a whole table is published or it is not
+            said = [f"{partition}: {why}" if partition else why for partition, why in verdicts.items()]
+            return {None: " ".join(said[:SHOWN_PARTITIONS])}
         return verdicts
+
+    def recheck(self, partitions: Sequence[date | None]) -> Results:
+        """Judge what is published already.
+
+        Raises:
+            StorageError: there is no such table.
+        """
+        table = load_table(self.catalog, self.contract.table)
+        if table is None:
+            raise StorageError(f"{self.contract.table} does not exist yet: materialize it first.")
+        for partition in partitions:
+            relation = scan(table.metadata_location, table.metadata.current_snapshot_id)
+            if partition is not None:
+                relation += f" where {identifier(str(self.partition_by))} = date {literal(partition)}"
+            [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
+            aside = Quarantine(self.catalog, self.contract.table, "", "", 1).count(self.connection, partition)
+            self.results[partition] = self._judge(partition, int(rows), aside, relation)
+        return self.results
+
+    def _judged_by(self, files: Sequence["StagedFile"]) -> Sequence[date | None]:
+        """The partitions to judge one by one; those of the files where a whole table is replaced."""
+        if self.expected != [None] or self.partition_by is None or self.adds or not files:
+            return self.expected
+        return sorted({file.partition for file in files if file.partition is not None})
 
     @cached_property
     def _set_aside(self) -> set[date | None]:
@@ -153,50 +187,49 @@ class ContractAudit:
 
     @cached_property
     def _limits(self) -> gates.Gates:
-        return gates.limits_of(self.contract, self.settings, may_be_empty=self.may_be_empty)
+        return gates.limits_of(self.contract, self.settings, may_be_empty=self.adds or self.may_be_empty)
 
-    def _partition(self, file: "StagedFile") -> date | None:
-        return file.partition if file.partition in self.expected else None
+    def _partition(self, partition: date | None) -> date | None:
+        """What is set aside of a partition is kept under: itself, or None of a whole table."""
+        return partition if partition in self.expected else None
 
-    def _judge(self, partition: date | None, files: Sequence["StagedFile"]) -> "list[CheckResult]":
-        rows = sum(file.rows for file in files)
-        aside = self.quarantined.rows.get(partition, 0)
+    def _judge(
+        self, partition: date | None, rows: int, aside: int, relation: str | None
+    ) -> "list[CheckResult]":
         limits = self._limits
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         if partition is not None:
             self._published_rows[partition] = rows
         results.append(gates.good_rows(limits, rows, aside))
-        self._show(files)
-        results.append(gates.columns(self.contract, self.connection, self.known_columns, shown=bool(files)))
+        self._show(relation)
+        shown = relation is not None
+        results.append(gates.columns(self.contract, self.connection, self.known_columns, shown=shown))
         if not rows and results[0].good:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
         return results + [
-            self._result(check, judged[check.name], partition, aside) for check in self.contract.checks
+            self._result(check, judged[check.name], partition) for check in self.contract.checks
         ]
 
     def _without_rows(self, check: ContractCheck) -> CheckResult:
         return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")
 
-    def _show(self, files: Sequence["StagedFile"]) -> None:
+    def _show(self, relation: str | None) -> None:
         """Let the table's name be these rows."""
-        if files:
-            paths = ", ".join(literal(file.path) for file in files)
-            rows = f"from read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
-        else:
+        if relation is None:
             columns = ", ".join(
                 f"cast(null as {column.type}) as {identifier(column.name)}"
                 for column in self.contract.columns
             )
-            rows = f"select {columns} where false"
+            relation = f"select {columns} where false"
         schema = self.contract.table.partition(".")[0]
         self.connection.execute(f"create schema if not exists {identifier(schema)}")
-        self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {rows}")
+        self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {relation}")
 
-    def _result(
-        self, check: ContractCheck, judged: Judgement, partition: date | None, aside: int
-    ) -> CheckResult:
+    def _result(self, check: ContractCheck, judged: Judgement, partition: date | None) -> CheckResult:
         """Soda's judgement, with the rows that fail if there are any."""
+        if judged.outcome == NOT_EVALUATED and (absent := self._absent_tables(check)):
+            return CheckResult(check.name, NOT_EVALUATED, check.blocks, note=f"{absent} was never built")
         broke = self._broke_rule(check, partition)
         outcome = FAILED if broke and judged.outcome == PASSED else judged.outcome
         good = outcome == PASSED
@@ -213,12 +246,15 @@ class ContractAudit:
             sample=self._sample(condition) if condition else [],
         )
 
+    def _absent_tables(self, check: ContractCheck) -> str:
+        return ", ".join(name for name in sorted(check.refers_to) if load_table(self.catalog, name) is None)
+
     def _broke_rule(self, check: ContractCheck, partition: date | None) -> int:
         if not check.quarantines:
             return 0
         [(count,)] = self.quarantined.connection.execute(
             "select count(*) from set_aside where partition is not distinct from ? and rule = ?",
-            [partition, check.name],
+            [self._partition(partition), check.name],
         ).fetchall()
         return int(count)
 
@@ -253,6 +289,11 @@ class ContractAudit:
             ]
         except duckdb.Error as error:
             return [{"error": reason(error)}]
+
+
+def _relation(files: Sequence["StagedFile"]) -> str:
+    paths = ", ".join(literal(file.path) for file in files)
+    return f"select * from read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
 
 
 def contract_version(contract: Contract | None) -> dict[str, str]:

@@ -17,8 +17,6 @@ from lakehouse.quality.errors import ContractError
 SchemaMode = Literal["evolve", "freeze", "discard_value", "discard_row"]
 PiiClass = Literal["none", "personal", "sensitive"]
 TIERS = (1, 2, 3)
-# In SQL, or as Soda writes it: lakehouse/silver/airports.
-TABLE_NAME = re.compile(r"\b((?:bronze|silver|gold)[./]\w+)")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 REQUIRED_KEYS = ("dataset", "version", "owner", "tier", "columns")
@@ -77,8 +75,7 @@ class Contract:
     @property
     def refers_to(self) -> frozenset[str]:
         """Other tables, as `layer.table`, that a check names."""
-        named = {name for check in self.checks for name in TABLE_NAME.findall(str(check.body))}
-        return frozenset(name.replace("/", ".") for name in named) - {self.table}
+        return frozenset().union(*(check.refers_to for check in self.checks)) - {self.table}
 
 
 def read_contract(file: Path, table: str) -> Contract:

@@ -23,6 +23,8 @@ DIMENSIONS: Mapping[str, Dimension] = {
 }
 # Those that can tell a bad row from a good one by itself.
 OF_ROWS = ("missing", "invalid", "failed_rows")
+# In SQL, or as Soda writes it: lakehouse/silver/airports.
+TABLE_NAME = re.compile(r"\b((?:bronze|silver|gold)[./]\w+)")
 REQUIRED = "completeness_required_columns"
 ATTRIBUTES = ("dimension", "quarantine")
 
@@ -55,6 +57,11 @@ class ContractCheck:
     def blocks(self) -> bool:
         """Whether a failure keeps the rows from being published."""
         return not self.warns and not self.quarantines
+
+    @property
+    def refers_to(self) -> frozenset[str]:
+        """The tables, as `layer.table`, that it names."""
+        return frozenset(name.replace("/", ".") for name in TABLE_NAME.findall(str(self.body)))
 
     @property
     def description(self) -> str:

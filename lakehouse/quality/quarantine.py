@@ -126,6 +126,18 @@ class Quarantine:
         rows.connection.execute("set TimeZone = 'UTC'")
         write.append(self.catalog, self.spec, rows, self.load_id, {RUN_ID: self.run_id})
 
+    def count(self, connection: "DuckDBPyConnection", partition: date | None) -> int:
+        """Rows that quarantine holds of a partition, or of a table that has none."""
+        table = load_table(self.catalog, self.spec.name)
+        if table is None:
+            return 0
+        rows = scan(table.metadata_location, table.metadata.current_snapshot_id)
+        [(count,)] = connection.execute(
+            f"select count(*) from ({rows}) where scope = ? and partition is not distinct from ?",
+            [ROW, partition],
+        ).fetchall()
+        return int(count)
+
     def settle(
         self,
         connection: "DuckDBPyConnection",

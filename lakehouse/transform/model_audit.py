@@ -4,13 +4,15 @@ import logging
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from lakehouse.catalog import open_catalog
 from lakehouse.quality.audit import ContractAudit
+from lakehouse.quality.check_result import Results
 from lakehouse.quality.contract import Contract, read_contract
 from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.storage import duckdb_session
@@ -62,7 +64,7 @@ class ModelAudit:
             grain=grain,
             expected=[None],
             quarantined=self.quarantined,
-            may_be_empty=merges,
+            adds=merges,
         )
         self.begin([None])
 
@@ -93,7 +95,7 @@ class ModelAudit:
     def settle(self, written: WriteResult) -> None:
         """Let go of what earlier builds set aside of what is now replaced."""
         published = list(written.partitions) if self.contract.expected != [None] else None
-        adds = published is None and self.contract.may_be_empty
+        adds = published is None and self.contract.adds
         try:
             self.quarantine.settle(self.contract.connection, published, list(written.failures), adds=adds)
         except (StorageError, duckdb.Error):  # the rows are published: the next build settles it
@@ -110,6 +112,34 @@ def contract_of(settings: "Settings", table: str) -> Contract | None:
     """
     file = settings.contracts_dir.joinpath(*table.split(".")).with_suffix(".yml")
     return read_contract(file, table) if file.exists() else None
+
+
+def judge_published(
+    contract: Contract,
+    settings: "Settings",
+    run_id: str,
+    partition_by: str | None,
+    grain: Grain | None,
+    partitions: Sequence[date | None],
+) -> Results:
+    """Judge rows that are published already, partition by partition; [None] is the whole table.
+
+    Raises:
+        StorageError: there is no such table.
+    """
+    with closing(duckdb_session.connect(settings)) as connection:
+        audit = ContractAudit(
+            contract=contract,
+            connection=connection,
+            catalog=open_catalog(settings),
+            settings=settings,
+            run_id=run_id,
+            partition_by=partition_by,
+            grain=grain or "day",
+            expected=partitions,
+            quarantined=Quarantined(connection, contract.version),
+        )
+        return audit.recheck(partitions)
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def test_a_bad_day_in_silver_fails_alone_and_stops_gold(
     with sqlite3.connect(settings.source_dir / "operational.db") as database:
         database.execute("insert into airports (faa, name, tzone) values ('XXX', 'Nowhere', 'Mars/Base')")
     file = settings.source_dir / "flights" / f"{DAYS[1]}.csv"
-    file.write_text(file.read_text().replace(",JFK,", ",XXX,", 1))
+    file.write_text(file.read_text().replace(",LAX,", ",XXX,", 1))
     assert materialize("bronze.airports", "silver.airports").success
 
     result = materialize(*DAILY, start=DAYS[0], end=DAYS[-1])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lakehouse.ingest.columns import Column, read_columns
-from lakehouse.ingest.destination import reconcile
+from lakehouse.ingest.load_audit import reconcile
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.quality.errors import ContractError
 from lakehouse.storage.staging import StagedFile
