@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakehouse.contract_cli import contract
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -63,6 +65,9 @@ def _added_commands() -> "dict[str, EntryPoint]":
 @click.option("--debug", is_flag=True, help="Show the stack trace of an error.")
 def main(debug: bool) -> None:
     """Look into the lakehouse."""
+
+
+main.add_command(contract)
 
 
 class Moment(click.ParamType[datetime]):

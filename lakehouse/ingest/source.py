@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakehouse.ingest.columns import Column, DeclaredColumns
-from lakehouse.quality.contract import Contract, SchemaMode
+from lakehouse.quality.contract import Contract
+from lakehouse.quality.contract_keys import SchemaMode
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from lakehouse.quality.check_keys import check_faults
 from lakehouse.quality.errors import ContractError
 from lakehouse.storage.sql import identifier
 
@@ -50,8 +51,9 @@ class ContractCheck:
 
     @property
     def warns(self) -> bool:
-        """Whether a failure lets the rows pass."""
-        return bool((self.body.get("threshold") or {}).get("level") == "warn")
+        """Whether a failure lets the rows pass; of two thresholds one always fails."""
+        threshold = self.body.get("threshold") or {}
+        return threshold.get("level") == "warn" and "additional" not in threshold
 
     @property
     def blocks(self) -> bool:
@@ -75,17 +77,26 @@ def checks_of(said: Mapping[str, Any], not_null: Sequence[str]) -> tuple[Contrac
     """The checks of a contract, and one for the columns that are declared not to be null.
 
     Raises:
-        ContractError: a check is none, or two have one name.
+        ContractError: a check is none, or two have one name; the message names all faults.
     """
     checks: dict[str, ContractCheck] = {}
-    explicit = {column for column, written in _written(said) if "missing" in written}
+    faults: list[str] = []
+    explicit = {
+        column for column, written in _written(said) if isinstance(written, dict) and "missing" in written
+    }
     if required := [column for column in not_null if column not in explicit]:
         checks[REQUIRED] = _required(required)
     for column, written in _written(said):
-        check = _check(column, written)
+        try:
+            check = _check(column, written)
+        except ContractError as error:
+            faults.append(str(error))
+            continue
         if check.name in checks:
-            raise ContractError(f"two checks are called {check.name}; give one of them a `qualifier`")
+            faults.append(f"two checks are called {check.name}; give one of them a `qualifier`")
         checks[check.name] = check
+    if faults:
+        raise ContractError("; ".join(faults))
     return tuple(checks.values())
 
 
@@ -112,23 +123,12 @@ def _written(said: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
 
 def _check(column: str | None, written: Any) -> ContractCheck:
     where = f"column {column}" if column else "the table"
-    if not isinstance(written, dict) or len(written) != 1:
-        raise ContractError(f"a check of {where} is not written as `- type:` with its arguments below it")
-    [(kind, body)] = written.items()
-    body = body or {}
-    if kind not in DIMENSIONS:
-        raise ContractError(
-            f"{where} has a check of the unknown type {kind!r}; known are {', '.join(DIMENSIONS)}"
-        )
-    attributes = body.get("attributes") or {}
-    if unknown := set(attributes) - set(ATTRIBUTES):
-        raise ContractError(
-            f"the check {kind} of {where} has the unknown attribute {', '.join(sorted(unknown))}; "
-            f"known are {', '.join(ATTRIBUTES)}"
-        )
+    kind, body = _kind_and_body(where, written)
+    called = f"the check {kind} of {where}"
+    if faults := [*check_faults(kind, column, body), *_attribute_faults(body.get("attributes"))]:
+        raise ContractError("; ".join(f"{called}: {fault}" for fault in faults))
+    attributes = body.get("attributes", {})
     dimension = attributes.get("dimension", DIMENSIONS[kind])
-    if dimension not in get_args(Dimension):
-        raise ContractError(f"{dimension!r} is no dimension; known are {', '.join(get_args(Dimension))}")
     check = ContractCheck(
         name=f"{dimension}_{_label(kind, column, body, where)}",
         type=kind,
@@ -143,6 +143,31 @@ def _check(column: str | None, written: Any) -> ContractCheck:
             "with an expression), and no threshold, since no bad row is left"
         )
     return check
+
+
+def _kind_and_body(where: str, written: Any) -> tuple[str, Mapping[str, Any]]:
+    if not isinstance(written, dict) or len(written) != 1:
+        raise ContractError(f"a check of {where} is not written as `- type:` with its arguments below it")
+    [(kind, body)] = written.items()
+    if kind not in DIMENSIONS:
+        raise ContractError(
+            f"{where} has a check of the unknown type {kind!r}; known are {', '.join(DIMENSIONS)}"
+        )
+    if not isinstance(body, dict | None):
+        raise ContractError(f"the check {kind} of {where} has {body!r} below it, not its arguments")
+    return kind, body or {}
+
+
+def _attribute_faults(said: Any) -> Iterator[str]:
+    if not isinstance(said, dict):  # `check_faults` names what is neither a mapping nor left out
+        return
+    for key in said:
+        if key not in ATTRIBUTES:
+            yield f"unknown attribute {key!r}; known are {', '.join(ATTRIBUTES)}"
+    if said.get("dimension", "validity") not in get_args(Dimension):
+        yield f"{said['dimension']!r} is no dimension; known are {', '.join(get_args(Dimension))}"
+    if not isinstance(said.get("quarantine", False), bool):
+        yield f"quarantine is {said['quarantine']!r}, neither true nor false"
 
 
 def _label(kind: str, column: str | None, body: Mapping[str, Any], where: str) -> str:

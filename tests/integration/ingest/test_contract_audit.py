@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts import daily_columns
+from daily_contract import daily_columns
 from sources import D1, D2, D3, DAILY, Lake
 
 from lakehouse.ingest.errors import LoadError

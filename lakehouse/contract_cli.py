@@ -1,0 +1,61 @@
+"""`lakehouse contract`: verify contracts, compare two versions of one, draft one from a table."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+    from lakehouse.settings import Settings
+
+
+@click.group()
+def contract() -> None:
+    """Work on contracts, the files in `checks/`."""
+
+
+@contract.command()
+@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.pass_context
+def verify(context: click.Context, tables: tuple[str, ...]) -> None:
+    """Say of each contract, or those of the TABLEs, what is wrong with it.
+
+    It must be readable, its checks must run, and it must agree with its dbt model and, once that is built,
+    with its table. A line for each contract; the exit status is 1 if anything is wrong.
+    """
+    from lakehouse.ingest.columns import read_columns
+    from lakehouse.ingest.source import LOAD_COLUMNS
+    from lakehouse.quality.contracts import Contracts
+    from lakehouse.quality.model_docs import read_models
+    from lakehouse.quality.verify import Verifier
+
+    settings = _settings()
+    contracts = Contracts(settings.contracts_dir, {column.name: column.type for column in LOAD_COLUMNS})
+    verifier = Verifier(contracts, read_models(settings.dbt_dir), _catalog(settings), read_columns)
+    verdicts = 0
+    wrong = False
+    for verdict in verifier.verify(tables):
+        click.echo(verdict.line())
+        verdicts, wrong = verdicts + 1, wrong or bool(verdict.faults)
+    if not verdicts:
+        click.echo(f"There are no contracts in {contracts.folder}.")
+    context.exit(int(wrong))
+
+
+def _catalog(settings: "Settings") -> "Catalog | None":
+    """The catalog, None if there is none yet or it does not answer."""
+    from lakehouse.catalog import metadata_locations, open_catalog
+    from lakehouse.storage.errors import CatalogError
+
+    try:
+        return open_catalog(settings) if metadata_locations(settings) else None
+    except CatalogError as error:
+        click.echo(f"Tables are not looked at: {error}", err=True)
+        return None
+
+
+def _settings() -> "Settings":
+    from lakehouse.settings import Settings
+
+    return Settings()
