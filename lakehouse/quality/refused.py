@@ -11,6 +11,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakehouse.storage.sql import literal
+
 if TYPE_CHECKING:
     from lakehouse.settings import Settings
     from lakehouse.storage.staging import StagedFile
@@ -58,3 +60,17 @@ def refused_tables(settings: "Settings") -> dict[str, Path]:
     if not folder.is_dir():
         return {}
     return {path.name: path for path in sorted(folder.iterdir()) if any(path.rglob("*.parquet"))}
+
+
+def refused_rows(folder: Path) -> str:
+    """SQL of the rows in a table's folder, with the columns `run_id` and `refused_partition`, both text."""
+    # By name: runs may differ in their columns.
+    return (
+        f"from read_parquet({literal(folder / '*' / '*' / '*.parquet')}, union_by_name = true,"
+        " hive_partitioning = true, hive_types = {'run_id': varchar, 'refused_partition': varchar})"
+    )
+
+
+def refused_partitions(settings: "Settings") -> list[Path]:
+    """The folders that each hold what a run was not to publish of a partition."""
+    return sorted(path for path in refused_dir(settings).glob("*/*/*") if path.is_dir())
