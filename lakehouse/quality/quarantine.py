@@ -91,6 +91,13 @@ def quarantine_of(table: str) -> str:
     return f"{LAYER}.{name if layer == 'bronze' else f'{layer}_{name}'}"
 
 
+def table_of(quarantine: str) -> str:
+    """The table whose rows a table of quarantine holds."""
+    name = quarantine.partition(".")[2]
+    layer, _, rest = name.partition("_")
+    return f"{layer}.{rest}" if layer in ("silver", "gold") and rest else f"bronze.{name}"
+
+
 @dataclass(frozen=True)
 class Quarantine:
     """The quarantine of one table in one load.

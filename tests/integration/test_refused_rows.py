@@ -64,7 +64,7 @@ class Lake:
 
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    monkeypatch.setenv("LAKEHOUSE_PROJECT_DIR", str(tmp_path / "the user's project"))
+    monkeypatch.setenv("LAKEHOUSE_PROJECT_DIR", str(tmp_path / "the user's=project"))
     return Lake(Settings())
 
 
