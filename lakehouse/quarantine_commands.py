@@ -75,6 +75,38 @@ def show(
         click.echo(f"These are {limit} of {total}: --limit shows more.", err=True)
 
 
+@quarantine.command()
+@click.argument("table")
+@PARTITION
+@click.pass_context
+def replay(context: click.Context, table: str, partition: datetime | None) -> None:
+    """Build again the partitions of TABLE that have rows in quarantine, once their source is mended.
+
+    It is a run of Dagster's, with all checks, and no row counts twice. The exit status is 1 if anything is
+    still in quarantine.
+    """
+    from lakehouse.quarantined import table_named
+    from lakehouse.replay import OUTCOME_HEADER, still_there
+    from lakehouse.replay import replay as run
+    from lakehouse.terminal import echo_columns
+
+    settings = _settings()
+    table, day = table_named(settings, table), f"{partition:%Y-%m-%d}" if partition else None
+    outcomes, failures = run(settings, table, day)
+    if not outcomes:
+        click.echo(f"Nothing of {table}{_of(day, None)} is in quarantine: nothing was built.")
+        return
+    echo_columns([OUTCOME_HEADER, *(outcome.cells() for outcome in outcomes)])
+    for said in failures:
+        click.echo(f"Error: {said}", err=True)
+    if any(outcome.aside[1] for outcome in outcomes):
+        click.echo("Still in quarantine:")
+        for line in still_there(settings, table, day):
+            click.echo(f"  {line}")
+        context.exit(1)
+    context.exit(1 if failures else 0)
+
+
 def _of(day: object, rule: str | None) -> str:
     """What was asked for, in a sentence."""
     return (f", {day}" if day else "") + (f", {rule}" if rule else "")

@@ -6,6 +6,7 @@ from typing import Any, cast
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings
 
+from lakehouse.orchestration.replay import WRITES
 from lakehouse.transform.window import Grain
 
 PartitionsByGrain = Mapping[Grain | None, dg.TimeWindowPartitionsDefinition | None]
@@ -57,9 +58,13 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
     def get_asset_spec(self, manifest: Mapping[str, Any], unique_id: str, project: Any) -> dg.AssetSpec:
         """dagster-dbt's spec, with the layer and the real storage as kinds."""
         spec = super().get_asset_spec(manifest, unique_id, project)
-        layer = spec.key.path[0]
+        layer, config = spec.key.path[0], manifest["nodes"][unique_id]["config"]
         return spec.replace_attributes(kinds={"dbt", "iceberg", layer}).merge_attributes(
-            metadata={"dagster/storage_kind": "iceberg", "dagster/table_name": ".".join(spec.key.path)}
+            metadata={
+                "dagster/storage_kind": "iceberg",
+                "dagster/table_name": ".".join(spec.key.path),
+                WRITES: config.get("incremental_strategy") or "replace",
+            }
         )
 
 
