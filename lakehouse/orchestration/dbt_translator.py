@@ -58,7 +58,8 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
     def get_asset_spec(self, manifest: Mapping[str, Any], unique_id: str, project: Any) -> dg.AssetSpec:
         """dagster-dbt's spec, with the layer and the real storage as kinds."""
         spec = super().get_asset_spec(manifest, unique_id, project)
-        layer, config = spec.key.path[0], manifest["nodes"][unique_id]["config"]
+        layer = spec.key.path[0]
+        config = manifest["nodes"].get(unique_id, {}).get("config", {})  # a source is no node
         return spec.replace_attributes(kinds={"dbt", "iceberg", layer}).merge_attributes(
             metadata={
                 "dagster/storage_kind": "iceberg",
