@@ -71,7 +71,7 @@ def still_there(settings: "Settings", table: str, partition: str | None) -> Iter
     ).fetchall():
         row = dict(zip(COLUMNS, values, strict=True))
         where = ", row ".join(filter(None, (row["source_file"], row["source_row"])))
-        yield f"{': '.join(filter(None, (row['partition'], where)))}: {row['rule']}: {row['reason']}"
+        yield ": ".join(filter(None, (row["partition"], where, row["rule"], row["reason"])))
     if total > SHOWN_REASONS:
         yield f"and {total - SHOWN_REASONS} more: `lakehouse quarantine show {table}`"
 
