@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakehouse.contract_cli import contract
+from lakehouse.quarantine_commands import quarantine
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -108,27 +109,10 @@ def query(sql: str, form: str, as_of: datetime | None) -> None:
     Times are ISO 8601; those with a zone are in UTC and end in Z. Of two columns with
     one name the second gets a number.
     """
-    import duckdb
+    from lakehouse.query import open_query
+    from lakehouse.terminal import print_answer
 
-    from lakehouse import formats
-    from lakehouse.query import ANSWER, open_query
-    from lakehouse.query_errors import QueryError, plain
-    from lakehouse.terminal import show
-
-    connection = open_query(_settings(), sys.stdin.read() if sql == "-" else sql, as_of)
-    try:
-        if form == "table":
-            show(connection)
-        elif form == "csv":
-            sys.stdout.writelines(formats.csv_lines(connection, ANSWER))
-        else:
-            sys.stdout.writelines(formats.json_lines(connection, ANSWER))
-    except duckdb.Error as error:  # found only while the rows are computed
-        raise QueryError(plain(error)) from error
-    except RuntimeError as error:  # DuckDB's word for Ctrl-C
-        if "interrupted" in str(error):
-            raise click.Abort from error
-        raise
+    print_answer(open_query(_settings(), sys.stdin.read() if sql == "-" else sql, as_of), form)
 
 
 @main.command()
@@ -207,6 +191,9 @@ def doctor(context: click.Context) -> None:
         click.echo(finding.line())
         broken = broken or finding.state == "broken"
     context.exit(int(broken))
+
+
+main.add_command(quarantine)
 
 
 def _settings() -> "Settings":

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
+from lakehouse.quality.refused import refused_partitions
 from lakehouse.query_errors import NO_TABLES, QueryError
 from lakehouse.storage.maintenance import SECONDS_PER_HOUR, find_leftovers, remove, table_folder
 
 if TYPE_CHECKING:
     from lakehouse.settings import Settings
+
+
+HOURS_PER_DAY = 24
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ def maintain(settings: "Settings", table: str | None, *, dry_run: bool) -> list[
         done.append(Removed(name, len(leftovers), sum(leftover.size for leftover in leftovers)))
     if table is None:
         done += _run_folders(settings, dry_run=dry_run)
+        done.append(_refused_rows(settings, dry_run=dry_run))
     return done
 
 
@@ -60,11 +65,27 @@ def _run_folders(settings: "Settings", *, dry_run: bool) -> Iterator[Removed]:
         ("spilled rows", settings.temp_dir, "*-*"),
     ):
         folders = [path for path in parent.glob(pattern) if path.is_dir() and _last_change(path) < before]
-        files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
-        size = sum(file.stat().st_size for file in files)
-        if not dry_run:
-            _remove_folders(folders)
-        yield Removed(what, len(files), size)
+        yield _removed(what, folders, dry_run=dry_run)
+
+
+def _refused_rows(settings: "Settings", *, dry_run: bool) -> Removed:
+    """Rows that were not published, once there was time to look at them."""
+    before = time.time() - settings.refused_days * HOURS_PER_DAY * SECONDS_PER_HOUR
+    folders = [path for path in refused_partitions(settings) if _last_change(path) < before]
+    removed = _removed("refused rows", folders, dry_run=dry_run)
+    for folder in () if dry_run else folders:
+        for parent in (folder.parent, folder.parent.parent):  # the run's and the table's, if empty now
+            with suppress(OSError):
+                parent.rmdir()
+    return removed
+
+
+def _removed(what: str, folders: list[Path], *, dry_run: bool) -> Removed:
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    size = sum(file.stat().st_size for file in files)
+    if not dry_run:
+        _remove_folders(folders)
+    return Removed(what, len(files), size)
 
 
 def _last_change(folder: Path) -> float:

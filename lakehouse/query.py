@@ -1,16 +1,18 @@
-"""Ad-hoc SQL over the lakehouse's tables that can do nothing but read them.
+"""Ad-hoc SQL over the lakehouse's tables, and refused rows, that can do nothing but read them.
 
 Two walls, since either alone has holes: the statement is vetted (`confinement.py`), and the engine is
 locked to the folders of the tables that it names.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.confinement import LOCK, vet
 from lakehouse.query_errors import NO_TABLES, QueryError, plain, unreadable
-from lakehouse.storage.sql import literal
+from lakehouse.storage.sql import identifier, literal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -36,17 +38,17 @@ def open_query(settings: "Settings", sql: str, as_of: datetime | None = None) ->
     from lakehouse.storage import duckdb_session
 
     explain, select, names = vet(sql)
-    known = metadata_locations(settings)
-    if not known:  # before DuckDB's working folder is made
+    known, refused = metadata_locations(settings), _refused(settings)
+    if not known and not refused:  # before DuckDB's working folder is made
         raise QueryError(NO_TABLES)
-    for name in sorted(names):
-        if name.lower() not in known:
-            raise QueryError(
-                f"There is no table {name}. Tables: {', '.join(name for name, _ in known.values())}."
-            )
+    keys = {name.lower() for name in names}
+    _refuse_unknown(names, known, refused, as_of)
     connection = duckdb_session.connect(settings)
-    named = [known[name.lower()] for name in sorted(names)]
-    _open_tables(connection, named, _snapshots(settings, named, as_of))
+    tables = [known[key] for key in sorted(keys & known.keys())]
+    _open_tables(connection, tables, _snapshots(settings, tables, as_of))
+    folders = [refused[key] for key in sorted(keys & refused.keys())]
+    _open_refused(connection, folders)
+    _lock(connection, [*(file.rsplit("/metadata/", 1)[0] for _, file in tables), *(f for _, f in folders)])
     try:
         if explain:
             select = _explained(connection, explain + select)
@@ -54,6 +56,29 @@ def open_query(settings: "Settings", sql: str, as_of: datetime | None = None) ->
     except duckdb.Error as error:
         raise QueryError(plain(error)) from error
     return connection
+
+
+def _refused(settings: "Settings") -> dict[str, tuple[str, Path]]:
+    """The name and folder of each table's refused rows, by the name in lower case."""
+    from lakehouse.quality.refused import refused_tables, refused_view
+
+    views = {refused_view(table): folder for table, folder in refused_tables(settings).items()}
+    return {view.lower(): (view, folder) for view, folder in views.items()}
+
+
+def _refuse_unknown(
+    names: Iterable[str],
+    known: Mapping[str, tuple[str, str]],
+    refused: Mapping[str, tuple[str, Path]],
+    as_of: datetime | None,
+) -> None:
+    for name in sorted(names):
+        key = name.lower()
+        if key in refused and as_of is not None:
+            raise QueryError(f"{name} holds refused rows, which have no history: leave --as-of out.")
+        if key not in known and key not in refused:
+            there = [name for name, _ in (*known.values(), *refused.values())]
+            raise QueryError(f"There is no table {name}. Tables: {', '.join(there)}.")
 
 
 def _snapshots(
@@ -71,7 +96,7 @@ def _snapshots(
 def _open_tables(
     connection: "DuckDBPyConnection", tables: list[tuple[str, str]], snapshots: dict[str, int | None]
 ) -> None:
-    """Make a view of each table at its snapshot, then lock the connection to the tables' folders."""
+    """Make a view of each table at its snapshot."""
     import duckdb
 
     from lakehouse.storage.scan import pin
@@ -81,8 +106,28 @@ def _open_tables(
             pin(connection, name, file, snapshots[name])  # a metadata file never changes
         except duckdb.Error as error:
             raise QueryError(unreadable(name, error)) from error
-    folders = ", ".join(literal(file.rsplit("/metadata/", 1)[0]) for _, file in tables)
-    connection.execute(f"set allowed_directories = [{folders}]")
+
+
+def _open_refused(connection: "DuckDBPyConnection", folders: Iterable[tuple[str, Path]]) -> None:
+    """Make a view of the refused rows in each folder, with the run and the partition as text."""
+    import duckdb
+
+    from lakehouse.quality.refused import refused_rows
+
+    for name, folder in folders:
+        layer, _, table = name.partition(".")
+        try:
+            connection.execute(f"create schema if not exists {identifier(layer)}")
+            connection.execute(
+                f"create view {identifier(layer)}.{identifier(table)} as {refused_rows(folder)}"
+            )
+        except duckdb.Error as error:
+            raise QueryError(f"{name} cannot be read: {plain(error)}") from error
+
+
+def _lock(connection: "DuckDBPyConnection", folders: Iterable[str | Path]) -> None:
+    """Let the connection read these folders, and nothing else."""
+    connection.execute(f"set allowed_directories = [{', '.join(map(literal, folders))}]")
     for setting in LOCK:
         connection.execute(setting)
 

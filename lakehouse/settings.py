@@ -77,6 +77,11 @@ class Settings(BaseSettings):
         ge=1,
         description="How old a file that no snapshot names must be before maintenance removes it.",
     )
+    refused_days: int = Field(
+        30,  # time to look at what a check refused and to mend its source
+        ge=1,
+        description="How many days maintenance keeps staged rows that a contract's check refused.",
+    )
     today: date | None = Field(None, description="Holds the clock still, to live through past data.")
     sample: timedelta | None = Field(None, description="Builds only the last days, such as `7d`.")
 

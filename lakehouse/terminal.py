@@ -21,21 +21,48 @@ def echo_columns(rows: list[tuple[str, ...]]) -> None:
         click.echo("  ".join((name.ljust(widths[0]), *cells)).rstrip())
 
 
-def show(connection: "DuckDBPyConnection") -> None:
+def print_answer(connection: "DuckDBPyConnection", form: str, rows: int = SHOWN_ROWS) -> None:
+    """Print what `answer` gives: the first rows as a table, or all as csv or json.
+
+    Raises:
+        QueryError: the rows cannot be computed.
+    """
+    import duckdb
+
+    from lakehouse import formats
+    from lakehouse.query import ANSWER
+    from lakehouse.query_errors import QueryError, plain
+
+    try:
+        if form == "table":
+            show(connection, rows)
+        elif form == "csv":
+            sys.stdout.writelines(formats.csv_lines(connection, ANSWER))
+        else:
+            sys.stdout.writelines(formats.json_lines(connection, ANSWER))
+    except duckdb.Error as error:  # found only while the rows are computed
+        raise QueryError(plain(error)) from error
+    except RuntimeError as error:  # DuckDB's word for Ctrl-C
+        if "interrupted" in str(error):
+            raise click.Abort from error
+        raise
+
+
+def show(connection: "DuckDBPyConnection", rows: int = SHOWN_ROWS) -> None:
     """Print the first rows as a box."""
     from lakehouse.query import ANSWER, EXPLAINED
 
     # Kept aside, so that the rows are computed once.
-    connection.execute(f"create temp table shown as from {ANSWER} limit {SHOWN_ROWS + 1}")
+    connection.execute(f"create temp table shown as from {ANSWER} limit {rows + 1}")
     shown = connection.table("shown")
     if shown.columns == EXPLAINED:
         for _, plan in shown.fetchall():
             click.echo(plan)
         return
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else FULL_WIDTH
-    shown.limit(SHOWN_ROWS).show(max_width=width, max_rows=SHOWN_ROWS)
-    if len(shown) > SHOWN_ROWS:
-        click.echo(f"There are more than these {SHOWN_ROWS} rows: `--format csv` gives all.", err=True)
+    shown.limit(rows).show(max_width=width, max_rows=rows)
+    if len(shown) > rows:
+        click.echo(f"There are more than these {rows} rows: `--format csv` gives all.", err=True)
 
 
 def message(error: Exception) -> str:

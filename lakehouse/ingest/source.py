@@ -162,6 +162,13 @@ class BronzeSource:
         """Whether a load would replace the whole table, were it not for a window."""
         return self.partition_by is None and self.write_disposition == "replace"
 
+    @property
+    def writes(self) -> str:
+        """What a load does with the rows that are there."""
+        if self.partition_by is not None:
+            return "overwrite_partition"
+        return "overwrite_window" if self.window is not None else self.write_disposition
+
     def spec(self, keep_snapshots: int) -> TableSpec:
         """The table to write."""
         return TableSpec(self.name, self.partition_by, self.sort_by, keep_snapshots)

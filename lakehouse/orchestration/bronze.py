@@ -14,6 +14,7 @@ from lakehouse.ingest.load import LoadReport, load
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
 from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
 from lakehouse.orchestration.partitions import chunks, partition_dates
+from lakehouse.orchestration.replay import WRITES
 from lakehouse.orchestration.reporting import column_schema, done, failure, materialization, provenance
 from lakehouse.settings import Settings
 
@@ -97,6 +98,7 @@ def _spec(
                 {column.name: column.description for column in columns},
             ),
             "source": source.origin,
+            WRITES: source.writes,
         }
     )
 

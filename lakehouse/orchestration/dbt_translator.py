@@ -6,6 +6,7 @@ from typing import Any, cast
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings
 
+from lakehouse.orchestration.replay import WRITES
 from lakehouse.transform.window import Grain
 
 PartitionsByGrain = Mapping[Grain | None, dg.TimeWindowPartitionsDefinition | None]
@@ -58,8 +59,13 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
         """dagster-dbt's spec, with the layer and the real storage as kinds."""
         spec = super().get_asset_spec(manifest, unique_id, project)
         layer = spec.key.path[0]
+        config = manifest["nodes"].get(unique_id, {}).get("config", {})  # a source is no node
         return spec.replace_attributes(kinds={"dbt", "iceberg", layer}).merge_attributes(
-            metadata={"dagster/storage_kind": "iceberg", "dagster/table_name": ".".join(spec.key.path)}
+            metadata={
+                "dagster/storage_kind": "iceberg",
+                "dagster/table_name": ".".join(spec.key.path),
+                WRITES: config.get("incremental_strategy") or "replace",
+            }
         )
 
 

@@ -16,6 +16,7 @@ from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckR
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.judged_time import judged_at
+from lakehouse.quality.masking import MASKED, masked_columns
 from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.quality.refused import keep_refused, refused_view
 from lakehouse.quality.rules import Rule, condition_of, count_by_file, rows_of, set_aside
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 CONTRACT_VERSION = "lakehouse.contract-version"
 SAMPLE_ROWS = 5
 SHOWN_PARTITIONS = 3
-MASKED = "***"
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class ContractAudit:
     def _sample(self, condition: str) -> list[dict[str, Any]]:
         import duckdb
 
-        masked = {column.name for column in self.contract.columns if column.pii != "none"}
+        masked = masked_columns(self.contract)
         try:
             cursor = self.connection.execute(
                 f"select * from {qualified(self.contract.table)} where {condition} limit {SAMPLE_ROWS}"

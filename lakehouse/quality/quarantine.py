@@ -14,7 +14,7 @@ from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.loads import holding
 from lakehouse.storage.removal import remove_rows
 from lakehouse.storage.scan import scan
-from lakehouse.storage.sql import literal
+from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.tables import TableSpec, load_table
 
 if TYPE_CHECKING:
@@ -62,6 +62,12 @@ class Quarantined:
         columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
         self.connection.execute(f"create table if not exists set_aside ({columns})")
 
+    @property
+    def relation(self) -> str:
+        """What was set aside, for any cursor: one forgets which database the connection uses."""
+        [(database,)] = self.connection.execute("select current_database()").fetchall()
+        return f"{identifier(database)}.main.set_aside"
+
     def __bool__(self) -> bool:
         return any(self.rows.values()) or any(self.values.values())
 
@@ -89,6 +95,13 @@ def quarantine_of(table: str) -> str:
     """The table that holds what a table does not take: of Bronze under its own name, else the layer's too."""
     layer, _, name = table.partition(".")
     return f"{LAYER}.{name if layer == 'bronze' else f'{layer}_{name}'}"
+
+
+def table_of(quarantine: str) -> str:
+    """The table whose rows a table of quarantine holds."""
+    name = quarantine.partition(".")[2]
+    layer, _, rest = name.partition("_")
+    return f"{layer}.{rest}" if layer in ("silver", "gold") and rest else f"bronze.{name}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,7 @@ class Quarantine:
         rows = _Rows(
             quarantined.connection.cursor(),
             f"select *, {literal(self.load_id)} as load_id, {literal(self.run_id)} as run_id,"
-            f" timestamptz {literal(at.isoformat())} as quarantined_at from set_aside",
+            f" timestamptz {literal(at.isoformat())} as quarantined_at from {quarantined.relation}",
         )
         rows.connection.execute("set TimeZone = 'UTC'")
         write.append(self.catalog, self.spec, rows, self.load_id, {RUN_ID: self.run_id})

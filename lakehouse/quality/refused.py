@@ -11,11 +11,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakehouse.storage.sql import literal
+
 if TYPE_CHECKING:
     from lakehouse.settings import Settings
     from lakehouse.storage.staging import StagedFile
 
 LAYER = "refused"
+FILE = "lakehouse_file"
 WHOLE_TABLE = "all"
 
 
@@ -58,3 +61,19 @@ def refused_tables(settings: "Settings") -> dict[str, Path]:
     if not folder.is_dir():
         return {}
     return {path.name: path for path in sorted(folder.iterdir()) if any(path.rglob("*.parquet"))}
+
+
+def refused_rows(folder: Path) -> str:
+    """SQL of the rows in a table's folder, with the columns `run_id` and `refused_partition`, both text."""
+    # Not DuckDB's own reading of such folders: one above them may have a = in its name too.
+    pattern = literal(folder / "*" / "*" / "*.parquet")
+    run_id, partition = (f"split_part(parse_path({FILE})[{place}], '=', 2)" for place in (-3, -2))
+    return (
+        f"select * exclude ({FILE}), {run_id} as run_id, {partition} as refused_partition from"
+        f" read_parquet({pattern}, union_by_name = true, hive_partitioning = false, filename = '{FILE}')"
+    )
+
+
+def refused_partitions(settings: "Settings") -> list[Path]:
+    """The folders that each hold what a run was not to publish of a partition."""
+    return sorted(path for path in refused_dir(settings).glob("*/*/*") if path.is_dir())

@@ -1,0 +1,135 @@
+"""Building again what has rows in quarantine, as runs that the UI shows beside all others."""
+
+import contextlib
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakehouse.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from lakehouse.settings import Settings
+
+REPLAY = "lakehouse/replay"  # a tag of these runs
+WRITES = "lakehouse/writes"  # metadata of an asset: what a build does with the rows that are there
+REPLACING = ("replace", "overwrite_partition")
+LOG = "replay.log"
+
+
+class ReplayError(StorageError):
+    """Nothing was built. The message is for the user."""
+
+
+def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) -> list[str]:
+    """Build these partitions of a table, or (None) all of it; returns what failed, a sentence for each run.
+
+    Raises:
+        ReplayError: the table cannot be built so.
+    """
+    import dagster as dg
+
+    os.environ.setdefault("DAGSTER_HOME", str(settings.project_dir))
+    with contextlib.chdir(settings.project_dir):  # dagster.yaml names folders from there
+        defs = _definitions(settings.project_dir)
+        key = dg.AssetKey(table.split("."))
+        spec = next((spec for spec in defs.resolve_all_asset_specs() if spec.key == key), None)
+        if spec is None:
+            raise ReplayError(f"{table} is no asset of this project, so that it cannot be built again.")
+        _refuse_what_adds(table, spec)
+        with dg.DagsterInstance.get() as instance:
+            ranges = list(_ranges(table, spec, partitions))
+            return [
+                said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
+            ]
+
+
+def _definitions(project_dir: Path) -> "dg.Definitions":
+    """What Dagster itself loads: the module that workspace.yaml names."""
+    import yaml
+
+    file = project_dir / "workspace.yaml"
+    try:
+        [loaded] = yaml.safe_load(file.read_text(encoding="utf-8"))["load_from"]
+        module = loaded["python_module"]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ReplayError(
+            f"{file} names no single python_module, so that the project cannot be built from here: "
+            "build the table again in the UI."
+        ) from error
+    name = module if isinstance(module, str) else module["module_name"]
+    defs: dg.Definitions = importlib.import_module(name).defs
+    return defs
+
+
+def _refuse_what_adds(table: str, spec: "dg.AssetSpec") -> None:
+    writes = spec.metadata.get(WRITES)
+    if writes not in REPLACING:
+        raise ReplayError(
+            f"{table} is written by {writes}: its source does not give the same rows again, so that building "
+            f"it would not bring back what is in quarantine. `lakehouse quarantine show {table}` gives the "
+            "rows; have the source send them again."
+        )
+
+
+def _ranges(
+    table: str, spec: "dg.AssetSpec", partitions: Sequence[str | None]
+) -> Iterator[tuple[str, str] | None]:
+    """The first and last of each unbroken range; None for a table that is built as a whole."""
+    if spec.partitions_def is None:
+        yield None
+        return
+    if None in partitions:
+        raise ReplayError(
+            f"{table}: some rows were set aside when all of it was built at once, not by partition. Choose "
+            "others with --partition, or build it so again."
+        )
+    keys = spec.partitions_def.get_partition_keys()
+    places = {key: place for place, key in enumerate(keys)}
+    if unknown := [str(partition) for partition in partitions if partition not in places]:
+        raise ReplayError(
+            f"{table} has no partition {', '.join(unknown)} in Dagster, so that nothing was built. "
+            "Choose others with --partition."
+        )
+    wanted = sorted(places[str(partition)] for partition in partitions)
+    first = last = wanted[0]
+    for place in wanted[1:]:
+        if place != last + 1:
+            yield keys[first], keys[last]
+            first = place
+        last = place
+    yield keys[first], keys[last]
+
+
+def _run(
+    settings: "Settings",
+    defs: "dg.Definitions",
+    instance: "dg.DagsterInstance",
+    key: "dg.AssetKey",
+    first_last: tuple[str, str] | None,
+) -> str | None:
+    """One run; returns why it failed. What the tools print goes to a log."""
+    tags = {REPLAY: ".".join(key.path)}
+    if first_last is not None:
+        start, end = first_last
+        tags |= {"dagster/asset_partition_range_start": start, "dagster/asset_partition_range_end": end}
+    with (settings.data_dir / LOG).open("a", encoding="utf-8") as log, contextlib.redirect_stdout(log):
+        result = defs.resolve_implicit_global_asset_job_def().execute_in_process(
+            instance=instance,
+            asset_selection=[key],
+            tags=tags,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            raise_on_error=False,
+        )
+    return None if result.success else _failure(result)
+
+
+def _failure(result: "dg.ExecuteInProcessResult") -> str:
+    for event in result.all_events:
+        if event.is_step_failure and (failure := event.step_failure_data).error is not None:
+            user = failure.user_failure_data
+            return str(user.description if user else failure.error.message)
+    return f"The run {result.run_id} failed; the UI shows why."
