@@ -1,8 +1,21 @@
-"""Which days there are: `LAKEHOUSE_TODAY` holds the clock still, `LAKEHOUSE_SAMPLE` keeps the last few."""
+"""Days and months, and which there are by `LAKEHOUSE_TODAY` and `LAKEHOUSE_SAMPLE`.
+
+The one holds the clock still, the other keeps the last few days.
+"""
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Literal
 
 from lakehouse.settings import Settings
+
+Grain = Literal["day", "month"]
+
+
+def next_partition(partition: date, grain: Grain) -> date:
+    """The first day after a partition."""
+    if grain == "day":
+        return partition + timedelta(days=1)
+    return (partition.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
 def days_there_are(first: date, end: date | None, settings: Settings) -> tuple[date, date | None]:
@@ -32,4 +45,4 @@ def months_of(first: date, end: date | None) -> tuple[date, date | None]:
     if end is None:
         return first.replace(day=1), None
     last = end - timedelta(days=1)
-    return first.replace(day=1), (last.replace(day=1) + timedelta(days=32)).replace(day=1)
+    return first.replace(day=1), next_partition(last, "month")

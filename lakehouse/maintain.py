@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.quality.refused import refused_partitions
-from lakehouse.query_errors import NO_TABLES, QueryError
+from lakehouse.query_errors import NO_TABLES, QueryError, no_such_table
 from lakehouse.storage.maintenance import SECONDS_PER_HOUR, find_leftovers, remove, table_folder
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def maintain(settings: "Settings", table: str | None, *, dry_run: bool) -> list[
     if not known:
         raise QueryError(NO_TABLES)
     if table is not None and table.lower() not in known:
-        raise QueryError(
-            f"There is no table {table}. Tables: {', '.join(name for name, _ in known.values())}."
-        )
+        raise no_such_table(table, (there for there, _ in known.values()))
     names = [name for key, (name, _) in known.items() if table is None or key == table.lower()]
     catalog = open_catalog(settings)
     done = []

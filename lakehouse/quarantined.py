@@ -9,7 +9,7 @@ from lakehouse.quality.errors import ContractError
 from lakehouse.quality.masking import Mask, masked_columns
 from lakehouse.quality.quarantine import LAYER, quarantine_of, table_of
 from lakehouse.query import ANSWER, open_query
-from lakehouse.query_errors import NO_TABLES, QueryError
+from lakehouse.query_errors import NO_TABLES, QueryError, no_such_table
 from lakehouse.storage.sql import literal, qualified
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def table_named(settings: "Settings", name: str) -> str:
         return table_of(table) if table.startswith(f"{LAYER}.") else table
     aside = known.get(quarantine_of(name.lower()).lower())
     if aside is None:
-        there = ", ".join(table for table, _ in known.values() if not table.startswith(f"{LAYER}."))
-        raise QueryError(f"There is no table {name}. Tables: {there}.")
+        raise no_such_table(name, (table for table, _ in known.values() if not table.startswith(f"{LAYER}.")))
     return table_of(aside[0])
 
 

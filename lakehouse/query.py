@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.confinement import LOCK, vet
-from lakehouse.query_errors import NO_TABLES, QueryError, plain, unreadable
+from lakehouse.query_errors import NO_TABLES, QueryError, no_such_table, plain, unreadable
 from lakehouse.storage.sql import identifier, literal
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def _refuse_unknown(
         if key in refused and as_of is not None:
             raise QueryError(f"{name} holds refused rows, which have no history: leave --as-of out.")
         if key not in known and key not in refused:
-            there = [name for name, _ in (*known.values(), *refused.values())]
-            raise QueryError(f"There is no table {name}. Tables: {', '.join(there)}.")
+            raise no_such_table(name, (there for there, _ in (*known.values(), *refused.values())))
 
 
 def _snapshots(

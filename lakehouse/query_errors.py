@@ -1,6 +1,7 @@
 """What `lakehouse query` and `lakehouse tables` say when they cannot answer."""
 
 import re
+from collections.abc import Iterable
 
 from lakehouse.storage.errors import StorageError
 
@@ -11,6 +12,11 @@ class QueryError(StorageError):
     """The query could not be answered. The message is for the user."""
 
     exit_code = 1
+
+
+def no_such_table(name: str, there: Iterable[str]) -> QueryError:
+    """What to say of a name that none of the tables has."""
+    return QueryError(f"There is no table {name}. Tables: {', '.join(there)}.")
 
 
 class RefusedError(QueryError):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
-from lakehouse.query_errors import NO_TABLES, QueryError, unreadable
+from lakehouse.query_errors import NO_TABLES, QueryError, no_such_table, unreadable
 from lakehouse.storage.errors import CatalogError
 from lakehouse.storage.history import Entry, read_history, time_text
 
@@ -24,9 +24,7 @@ def read_table_history(settings: "Settings", name: str) -> list[Entry]:
     if not known:
         raise QueryError(NO_TABLES)
     if name.lower() not in known:
-        raise QueryError(
-            f"There is no table {name}. Tables: {', '.join(table for table, _ in known.values())}."
-        )
+        raise no_such_table(name, (there for there, _ in known.values()))
     table, _ = known[name.lower()]
     try:
         return read_history(open_catalog(settings).load_table(table))

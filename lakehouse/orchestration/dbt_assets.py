@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from lakehouse.clock import Grain
 from lakehouse.orchestration.contract_checks import contract_check_specs
 from lakehouse.orchestration.dbt_project import models
 from lakehouse.orchestration.dbt_run import DbtRun
 from lakehouse.orchestration.dbt_translator import LakehouseDbtTranslator, PartitionsByGrain, partition_grain
 from lakehouse.quality.contract import Contract, read_contract
 from lakehouse.settings import Settings
-from lakehouse.transform.window import Grain
 
 if TYPE_CHECKING:
     from dagster_dbt import DbtProject

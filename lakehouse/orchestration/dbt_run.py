@@ -1,8 +1,7 @@
 """One dbt invocation on behalf of a Dagster run, reported model by model and test by test."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -11,9 +10,11 @@ from uuid import uuid4
 
 import dagster as dg
 
+from lakehouse.clock import next_partition
 from lakehouse.orchestration.contract_checks import contract_check_specs, evaluations
 from lakehouse.orchestration.dbt_project import dbt_cli
 from lakehouse.orchestration.partitions import partition_dates
+from lakehouse.orchestration.recheck import recheck
 from lakehouse.orchestration.reporting import (
     column_lineage,
     column_schema,
@@ -23,12 +24,9 @@ from lakehouse.orchestration.reporting import (
     provenance,
 )
 from lakehouse.orchestration.upstream import never_built
-from lakehouse.settings import Settings
-from lakehouse.storage.errors import StorageError
 from lakehouse.transform.invocation import Invocation
-from lakehouse.transform.model_audit import judge_published
 from lakehouse.transform.model_result import ModelResult, read_result
-from lakehouse.transform.window import Window, next_partition
+from lakehouse.transform.window import Window
 
 if TYPE_CHECKING:
     from dagster_dbt import DbtCliInvocation
@@ -56,41 +54,10 @@ class DbtRun:
         else:
             checks = self.context.selected_asset_check_keys
             tests = [uid for uid, check in self.models.tests().items() if check.key in checks]
-            yield from self._recheck(checks)
+            yield from recheck(self.models, self.context, checks)
             if tests:
                 invocation = Invocation(self.context.run_id, None)
                 yield from self._invoke(["test", *self.models.select(tests)], {}, invocation)
-
-    def _recheck(self, asked: AbstractSet[dg.AssetCheckKey]) -> Iterator[Any]:
-        """Judge what is published by the checks of the contracts that were asked for."""
-        for uid, spec in self.models.specs.items():
-            contract, checks = self.models.contracts[uid], []
-            for check in contract_check_specs(contract, spec.key, spec.partitions_def):
-                if check.key in asked:
-                    checks.append(check)
-            if not checks:
-                continue
-            partitions: Sequence[date | None] = [None]
-            if self.models.grain is not None:
-                partitions = partition_dates(self.context)
-            config = self.models.manifest["nodes"][uid]["config"]
-            try:
-                results = judge_published(
-                    contract,
-                    Settings(),
-                    self.context.run_id,
-                    config.get("partition_by"),
-                    self.models.grain,
-                    partitions,
-                )
-            except StorageError as error:
-                raise dg.Failure(description=str(error), allow_retries=False) from error
-            names = {check.name for check in checks}
-            for evaluated in evaluations(spec.key, contract, results, self.context.run_id, ()):
-                if evaluated.check_name in names:
-                    yield evaluated
-            for check in checks:
-                yield dg.Output(None, output_name=check.get_python_identifier())
 
     def _build(self, selected: Mapping[str, dg.AssetSpec]) -> Iterator[Any]:
         """Build the partitions whose inputs exist; the others fail by name."""

@@ -6,8 +6,8 @@ from typing import Any, cast
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings
 
+from lakehouse.clock import Grain
 from lakehouse.orchestration.replay import WRITES
-from lakehouse.transform.window import Grain
 
 PartitionsByGrain = Mapping[Grain | None, dg.TimeWindowPartitionsDefinition | None]
 

@@ -8,9 +8,9 @@ import dagster as dg
 from pyiceberg.exceptions import NoSuchTableError
 
 from lakehouse.catalog import open_catalog
+from lakehouse.clock import Grain, next_partition
 from lakehouse.settings import Settings
 from lakehouse.storage.errors import StorageError
-from lakehouse.transform.window import Grain, next_partition
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table

@@ -6,23 +6,25 @@ look at it, and is not published.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from lakehouse.clock import Grain
 from lakehouse.quality import gates
 from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckResult, Results
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
+from lakehouse.quality.failing_rows import rows_of_published, rows_of_refused, sample
 from lakehouse.quality.judged_time import judged_at
-from lakehouse.quality.masking import MASKED, masked_columns
 from lakehouse.quality.quarantine import Quarantine, Quarantined
-from lakehouse.quality.refused import keep_refused, refused_view
-from lakehouse.quality.rules import Rule, condition_of, count_by_file, rows_of, set_aside
+from lakehouse.quality.refused import keep_refused
+from lakehouse.quality.rules import GoodRows, Rule, condition_of, count_by_file, rows_of, set_aside
 from lakehouse.quality.soda import Judgement, SodaContract
-from lakehouse.storage.errors import StorageError, reason
+from lakehouse.storage.errors import StorageError
 from lakehouse.storage.scan import pin_current, scan
+from lakehouse.storage.scratch import scratch_file
 from lakehouse.storage.sql import identifier, literal, qualified
 from lakehouse.storage.tables import load_table
 
@@ -34,23 +36,7 @@ if TYPE_CHECKING:
     from lakehouse.storage.staging import RowSource, StagedFile
 
 CONTRACT_VERSION = "lakehouse.contract-version"
-SAMPLE_ROWS = 5
 SHOWN_PARTITIONS = 3
-
-
-@dataclass(frozen=True)
-class _GoodRows:
-    """The rows of a source that break no rule."""
-
-    source: "RowSource"
-    bad: str
-
-    @property
-    def connection(self) -> "DuckDBPyConnection":
-        return self.source.connection
-
-    def query(self, partitions: Sequence[date] | None) -> str:
-        return f"select * from ({self.source.query(partitions)}) where ({self.bad}) is not true"
 
 
 @dataclass
@@ -77,7 +63,7 @@ class ContractAudit:
     settings: "Settings"
     run_id: str
     partition_by: str | None
-    grain: Literal["day", "month"]
+    grain: Grain
     expected: Sequence[date | None]
     quarantined: Quarantined
     adds: bool = False
@@ -110,8 +96,11 @@ class ContractAudit:
         rules = self._rules
         if not rules:
             return source
-        set_aside(self.quarantined, None, f"({source.query(None)})", rules)
-        return _GoodRows(source, condition_of(rules))
+        # A file, for the batch's query runs where it comes from alone, and quarantine is elsewhere.
+        bad = f"select * from ({source.query(None)}) where {condition_of(rules)}"
+        with scratch_file(source.connection, bad) as batch:
+            set_aside(self.quarantined, None, batch, rules)
+        return GoodRows(source, condition_of(rules))
 
     def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:
         """Judge what is about to be published; returns why not, for each partition that must not be."""
@@ -122,17 +111,20 @@ class ContractAudit:
             rows = sum(file.rows for file in mine)
             aside = self.quarantined.rows.get(self._partition(partition), 0)
             judged = self._judge(partition, rows, aside, _relation(mine) if mine else None)
-            self.results[partition] = judged
+            refused = any(result.refuses for result in judged)
+            self.results[partition] = self._with_sql(judged, partition, refused=refused)
             if refusing := [result for result in judged if result.refuses]:
                 keep_refused(self.settings, self.contract.table, self.run_id, partition, mine)
                 verdicts[partition] = "; ".join(result.sentence for result in refusing)
+            elif partition is not None:
+                self._published_rows[partition] = rows
         if verdicts and self.expected == [None]:  # a whole table is published or it is not
             said = [f"{partition}: {why}" if partition else why for partition, why in verdicts.items()]
             return {None: " ".join(said[:SHOWN_PARTITIONS])}
         return verdicts
 
-    def recheck(self, partitions: Sequence[date | None]) -> Results:
-        """Judge what is published already.
+    def recheck(self, partitions: Sequence[date | None] | None) -> Results:
+        """Judge what is published already: these partitions, or every one that there is.
 
         Raises:
             StorageError: there is no such table.
@@ -140,13 +132,16 @@ class ContractAudit:
         table = load_table(self.catalog, self.contract.table)
         if table is None:
             raise StorageError(f"{self.contract.table} does not exist yet: materialize it first.")
-        for partition in partitions:
+        there: list[date | None] = [*sorted(gates.rows_by_partition(table))] if self.partition_by else [None]
+        self.expected = there if partitions is None else partitions
+        for partition in self.expected:
             relation = scan(table.metadata_location, table.metadata.current_snapshot_id)
             if partition is not None:
                 relation += f" where {identifier(str(self.partition_by))} = date {literal(partition)}"
             [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
             aside = Quarantine(self.catalog, self.contract.table, "", "", 1).count(self.connection, partition)
-            self.results[partition] = self._judge(partition, int(rows), aside, relation)
+            judged = self._judge(partition, int(rows), aside, relation)
+            self.results[partition] = self._with_sql(judged, partition, refused=False)
         return self.results
 
     def _judged_by(self, files: Sequence["StagedFile"]) -> Sequence[date | None]:
@@ -198,8 +193,6 @@ class ContractAudit:
     ) -> "list[CheckResult]":
         limits = self._limits
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
-        if partition is not None:
-            self._published_rows[partition] = rows
         results.append(gates.good_rows(limits, rows, aside))
         self._show(relation)
         shown = relation is not None
@@ -227,7 +220,7 @@ class ContractAudit:
         self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {relation}")
 
     def _result(self, check: ContractCheck, judged: Judgement, partition: date | None) -> CheckResult:
-        """Soda's judgement, with the rows that fail if there are any."""
+        """Soda's judgement, with what the failing rows meet and the first of them."""
         if judged.outcome == NOT_EVALUATED and (absent := self._absent_tables(check)):
             return CheckResult(check.name, NOT_EVALUATED, check.blocks, note=f"{absent} was never built")
         broke = self._broke_rule(check, partition)
@@ -242,9 +235,22 @@ class ContractAudit:
             threshold=judged.threshold,
             metrics=dict(judged.metrics) | ({"rows_quarantined": float(broke)} if broke else {}),
             note=f"{broke} rows are in quarantine" if broke else "",
-            failing_rows=self._sql(condition, partition, refused=check.blocks) if condition else "",
-            sample=self._sample(condition) if condition else [],
+            failing_rows=condition or "",
+            sample=sample(self.connection, self.contract, condition) if condition else [],
         )
+
+    def _with_sql(
+        self, judged: Sequence[CheckResult], partition: date | None, *, refused: bool
+    ) -> list[CheckResult]:
+        """The results with the SQL of their failing rows, which are where the audit's end puts them."""
+        if refused:
+            rows = rows_of_refused(self.contract.table, self.run_id, partition)
+        else:
+            rows = rows_of_published(self.contract.table, self.partition_by, partition)
+        return [
+            replace(result, failing_rows=f"{rows} ({result.failing_rows})") if result.failing_rows else result
+            for result in judged
+        ]
 
     def _absent_tables(self, check: ContractCheck) -> str:
         return ", ".join(name for name in sorted(check.refers_to) if load_table(self.catalog, name) is None)
@@ -257,38 +263,6 @@ class ContractAudit:
             [self._partition(partition), check.name],
         ).fetchall()
         return int(count)
-
-    def _sql(self, condition: str, partition: date | None, *, refused: bool) -> str:
-        table = self.contract.table
-        if refused:
-            where = [f"run_id = {literal(self.run_id)}"]
-            where += [f"refused_partition = {literal(partition)}"] if partition else []
-            return f"select * from {refused_view(table)} where {' and '.join(where)} and ({condition})"
-        where = [f"{self.partition_by} = date {literal(partition)}"] if partition else []
-        return f"select * from {table} where {' and '.join([*where, f'({condition})'])}"
-
-    def _sample(self, condition: str) -> list[dict[str, Any]]:
-        import duckdb
-
-        masked = masked_columns(self.contract)
-        try:
-            cursor = self.connection.execute(
-                f"select * from {qualified(self.contract.table)} where {condition} limit {SAMPLE_ROWS}"
-            )
-            names = [described[0] for described in cursor.description or ()]
-            return [
-                {
-                    name: MASKED
-                    if name in masked and value is not None
-                    else value
-                    if value is None
-                    else str(value)
-                    for name, value in zip(names, row, strict=True)
-                }
-                for row in cursor.fetchall()
-            ]
-        except duckdb.Error as error:
-            return [{"error": reason(error)}]
 
 
 def _relation(files: Sequence["StagedFile"]) -> str:

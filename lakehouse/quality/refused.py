@@ -4,13 +4,13 @@ They are the write's own Parquet files, below `data/refused/<layer>.<table>/`; `
 them as `refused.<layer>_<table>`. Maintenance removes them.
 """
 
-import os
 import shutil
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakehouse.storage.prestaged import link
 from lakehouse.storage.sql import literal
 
 if TYPE_CHECKING:
@@ -46,12 +46,7 @@ def keep_refused(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for number, file in enumerate(files):
-        target = folder / f"{number}.parquet"
-        try:
-            target.hardlink_to(file.path)
-            os.utime(target)
-        except OSError:
-            shutil.copyfile(file.path, target)
+        link(Path(file.path), folder / f"{number}.parquet")
     return folder
 
 

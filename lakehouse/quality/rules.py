@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.staging import RowSource
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -30,6 +31,23 @@ class Rule:
             return literal(said)
         value = f"coalesce(cast({identifier(self.check.column)} as varchar), 'null')"
         return f"{literal(f'{said}: {self.check.column} is ')} || {value}"
+
+
+@dataclass(frozen=True)
+class GoodRows:
+    """The rows of a source that do not meet a condition."""
+
+    source: RowSource
+    bad: str
+
+    @property
+    def connection(self) -> "DuckDBPyConnection":
+        """The source's connection."""
+        return self.source.connection
+
+    def query(self, partitions: Sequence[date] | None) -> str:
+        """The SQL of these partitions' good rows, or of all."""
+        return f"select * from ({self.source.query(partitions)}) where ({self.bad}) is not true"
 
 
 def condition_of(rules: Sequence[Rule]) -> str:

@@ -2,7 +2,7 @@
 
 A contract is parsed once and evaluated for each partition: Soda's own session parses it anew every
 time, which took most of the time. For that this uses what stands behind the session (`ContractImpl`,
-its queries and checks); `tests/integration/quality/test_soda.py` notices if that changes.
+its queries and checks); `tests/integration/ingest/test_contract_audit.py` notices if that changes.
 """
 
 import logging

@@ -91,7 +91,7 @@ def adopt(
             if partitions is None or partition in partitions:
                 target = folder / str(partition or "") / f"{number}.parquet"
                 adopted.append(StagedFile(str(target), footer.num_rows, partition))
-                _link(Path(path), target)
+                link(Path(path), target)
     return adopted
 
 
@@ -120,8 +120,8 @@ def _partition(footer: "FileMetaData", partition_by: str | None) -> date | None:
     return value
 
 
-def _link(file: Path, target: Path) -> None:
-    """A second name for a file, or a copy where the folders are on different file systems."""
+def link(file: Path, target: Path) -> None:
+    """Give a file, from now on, a second name, or copy it to another file system."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         target.hardlink_to(file)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from lakehouse.catalog import open_catalog
+from lakehouse.clock import Grain
 from lakehouse.quality.audit import ContractAudit
 from lakehouse.quality.check_result import Results
 from lakehouse.quality.contract import Contract, read_contract
@@ -20,7 +21,6 @@ from lakehouse.storage.errors import StorageError
 from lakehouse.storage.staging import RowSource, StagedFile
 from lakehouse.storage.tables import TableSpec
 from lakehouse.storage.write import WriteResult
-from lakehouse.transform.window import Grain
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -120,9 +120,9 @@ def judge_published(
     run_id: str,
     partition_by: str | None,
     grain: Grain | None,
-    partitions: Sequence[date | None],
+    partitions: Sequence[date] | None,
 ) -> Results:
-    """Judge rows that are published already, partition by partition; [None] is the whole table.
+    """Judge rows that are published already, partition by partition; None: all that there are.
 
     Raises:
         StorageError: there is no such table.
@@ -136,7 +136,7 @@ def judge_published(
             run_id=run_id,
             partition_by=partition_by,
             grain=grain or "day",
-            expected=partitions,
+            expected=[None],
             quarantined=Quarantined(connection, contract.version),
         )
         return audit.recheck(partitions)

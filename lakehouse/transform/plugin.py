@@ -14,6 +14,7 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 from dbt_common.exceptions import DbtRuntimeError
 
 from lakehouse.catalog import open_catalog
+from lakehouse.clock import Grain, next_partition
 from lakehouse.quality.audit import contract_version
 from lakehouse.settings import Settings
 from lakehouse.storage import duckdb_session, scan, write
@@ -27,7 +28,7 @@ from lakehouse.transform.invocation import read_invocation
 from lakehouse.transform.lineage import column_lineage
 from lakehouse.transform.model_audit import ModelAudit, contract_of, private_connection
 from lakehouse.transform.model_result import ModelResult, write_result
-from lakehouse.transform.window import Grain, Window, chunks, next_partition
+from lakehouse.transform.window import Window, chunks
 
 if TYPE_CHECKING:
     from dbt.adapters.duckdb.utils import TargetConfig

@@ -8,12 +8,11 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal
+
+from lakehouse.clock import Grain, next_partition
 
 START = "LAKEHOUSE_PARTITION_START"
 END = "LAKEHOUSE_PARTITION_END"
-
-Grain = Literal["day", "month"]
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,6 @@ def chunks(partitions: Sequence[date], grain: Grain, size: int) -> Iterator[list
         chunk.append(partition)
     if chunk:
         yield chunk
-
-
-def next_partition(partition: date, grain: Grain) -> date:
-    """The first day after a partition."""
-    return (
-        partition + timedelta(1)
-        if grain == "day"
-        else (partition.replace(day=1) + timedelta(32)).replace(day=1)
-    )
 
 
 def read_window() -> Window | None:

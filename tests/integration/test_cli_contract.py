@@ -57,20 +57,11 @@ def test_the_projects_own_contracts_are_right(verify: Verify) -> None:
     assert "ok     silver.airlines" in result.output and "agrees with its model" in result.output
 
 
+TEXT = "data_type: varchar"
 WRONG = [  # table, what is changed in its contract, what is said
     ("silver.flights", "filter: not", "fliter: not", "unknown key 'fliter'"),
-    (
-        "silver.airlines",
-        "data_type: varchar",
-        "data_type: text[",
-        "column carrier has the unknown type 'text['",
-    ),
-    (
-        "silver.airlines",
-        "data_type: varchar",
-        "data_type: interval",
-        "which Iceberg cannot hold without loss",
-    ),
+    ("silver.airlines", TEXT, "data_type: text[", "column carrier has the unknown type 'text['"),
+    ("silver.airlines", TEXT, "data_type: interval", "which Iceberg cannot hold without loss"),
     ("silver.airlines", "description: Two", "description: Ten", "column carrier is described otherwise"),
     ("silver.airlines", "- name: name", "- name: nome", "the model's documentation lacks nome"),
     (
@@ -84,7 +75,7 @@ WRONG = [  # table, what is changed in its contract, what is said
     ("silver.flights", "silver/airports", "silver/airport", "silver.airport has no contract"),
     ("silver.flights", "not is_cancelled", "not canceled", 'Referenced column "canceled" not found'),
     ("silver.flights", "valid_min: -120", "valid_min: soon", "expected one of ['Number']"),
-    ("bronze.airlines", "data_type: varchar", "data_type: float", "unknown type 'float'"),
+    ("bronze.airlines", TEXT, "data_type: float", "unknown type 'float'"),
 ]
 
 

@@ -66,10 +66,8 @@ class Project:
 
     def materialize(self, table: str, first: str | None = None, last: str | None = None) -> str:
         partitions = ["--partition-range", f"{first}...{last or first}"] if first else []
-        return self.run(
-            "dagster", "asset", "materialize", "-m", "lakehouse.definitions", "--select",
-            f"key:{table.replace('.', '/')}", *partitions,
-        )  # fmt: skip
+        command = ["dagster", "asset", "materialize", "-m", "lakehouse.definitions", "--select"]
+        return self.run(*command, f"key:{table.replace('.', '/')}", *partitions)
 
 
 @pytest.fixture(scope="module")

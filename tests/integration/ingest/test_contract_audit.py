@@ -168,6 +168,29 @@ def test_a_warning_does_not_block(lake: Lake, tmp_path: Path) -> None:
     assert "name" in checks[D1, "completeness_name"].failing_rows
 
 
+def test_a_warning_in_a_refused_day_points_to_the_refused_rows(lake: Lake, tmp_path: Path) -> None:
+    lake.write_day(D1, f"{D1},1,NA\n{D1},1,b\n")
+    warns = "missing: {threshold: {must_be: 0, level: warn}}"
+    checks = results(lake, daily(tmp_path, of_name=warns, of_table=UNIQUE), [D1])
+
+    assert checks[D1, "uniqueness_d_id"].refuses
+    assert checks[D1, "completeness_name"].outcome == "warned"
+    assert "from refused.bronze_daily" in checks[D1, "completeness_name"].failing_rows
+
+
+def test_a_check_with_two_thresholds_warns_and_blocks(lake: Lake, tmp_path: Path) -> None:
+    two = "missing: {threshold: {must_be: 0, level: warn, additional: {must_be_less_than: 2, level: fail}}}"
+    source = daily(tmp_path, of_name=two)
+    lake.write_day(D1, f"{D1},1,NA\n")
+    lake.write_day(D2, f"{D2},1,NA\n{D2},2,NA\n")
+    checks = results(lake, source, [D1, D2])
+
+    assert checks[D1, "completeness_name"].outcome == "warned"
+    assert "from bronze.daily" in checks[D1, "completeness_name"].failing_rows
+    assert checks[D2, "completeness_name"].refuses
+    assert {row[0] for row in lake.read("bronze.daily")} == {D1}
+
+
 def test_what_cannot_be_evaluated_blocks(lake: Lake, tmp_path: Path) -> None:
     lake.write_day(D1, f"{D1},1,a\n")
     report = lake.load(
@@ -226,6 +249,17 @@ def test_a_day_of_half_or_twice_the_usual_rows_is_blocked(
     report = lake.load(daily(tmp_path, change="50"), days)
 
     assert list(report.failures) == ([] if published else days[-1:])
+
+
+def test_refused_days_do_not_make_their_size_the_usual_one(lake: Lake, tmp_path: Path) -> None:
+    days = [D1 + timedelta(days=number) for number in range(20)]
+    sizes = [10] * 8 + [100] * 11 + [10]
+    for day, size in zip(days, sizes, strict=True):
+        lake.write_day(day, "".join(f"{day},{number},a\n" for number in range(size)))
+
+    report = lake.load(daily(tmp_path, change="50"), days)
+
+    assert list(report.failures) == days[8:19]
 
 
 @pytest.mark.parametrize(("last", "outcome"), [("22:30", "passed"), ("17:30", "failed")])

@@ -134,3 +134,23 @@ def test_a_warning_is_seen_and_stops_nothing(bad_day: Path, materialize: Materia
     )
     assert unknown.metadata["measured"].value == count > 0
     assert f"flight_date = date '{DAYS[0]}'" in unknown.metadata["failing_rows"].value
+
+
+def test_checks_alone_judge_what_is_published(
+    bad_day: Path, materialize: Materialize, query: Query, instance: dg.DagsterInstance
+) -> None:
+    from lakehouse.definitions import defs
+
+    for day in (DAYS[0], DAYS[2]):
+        assert materialize("silver.flights", start=day).success
+    graph = defs.resolve_asset_graph()
+    keys = [key for key in graph.asset_check_keys if key.asset_key == SILVER and key.name == "validity_dest"]
+    job = dg.define_asset_job("alone", selection=dg.AssetSelection.checks(*keys)).resolve(asset_graph=graph)
+
+    result = job.execute_in_process(instance=instance)
+
+    judged = evaluations(result, SILVER, "validity_dest")
+    assert list(judged) == [DAYS[0], DAYS[2]]
+    sql = judged[DAYS[0]].metadata["failing_rows"].value.removeprefix("```sql").removesuffix("```")
+    assert len(query(sql)) == judged[DAYS[0]].metadata["measured"].value > 0
+    assert not result.get_asset_materialization_events()

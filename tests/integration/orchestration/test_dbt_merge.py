@@ -43,7 +43,12 @@ def build(settings: Settings, tmp_path: Path) -> Build:
         finished = subprocess.run(
             [str(Path(sys.executable).with_name("dbt")), "run", "--vars", f'{{rows: "{rows}"}}', *args],
             cwd=project,
-            env=os.environ | {"DBT_TARGET_PATH": str(project / "target"), "DBT_LOG_PATH": str(project)},
+            env=os.environ
+            | {
+                "DBT_TARGET_PATH": str(project / "target"),
+                "DBT_LOG_PATH": str(project),
+                "LAKEHOUSE_PROJECT_DIR": str(tmp_path),  # whose contracts there are
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -74,3 +79,33 @@ def test_a_missing_key_is_a_sentence(build: Build, query: Query) -> None:
     assert "silver.things: 1 rows have no id" in output
     assert "Traceback" not in output
     assert query("select id from silver.things") == [(1,)]
+
+
+SEEN_CONTRACT = """
+dataset: lakehouse/silver/seen
+version: "1.0.0"
+owner: team:tests
+tier: 3
+gates: {good_rows_percent: 0}
+columns:
+- name: id
+  data_type: integer
+  checks:
+  - duplicate:
+- name: version
+  data_type: integer
+  checks:
+  - invalid: {valid_max: 9, attributes: {quarantine: true}}
+"""
+
+
+def test_rows_of_a_merge_that_break_a_rule_are_set_aside(build: Build, query: Query, tmp_path: Path) -> None:
+    contract = tmp_path / "checks" / "silver" / "seen.yml"
+    contract.parent.mkdir(parents=True)
+    contract.write_text(SEEN_CONTRACT)
+
+    build("(1, 'a', 1, false), (2, 'b', 10, false)")
+
+    assert query("select id, version from silver.seen") == [(1, 1)]
+    aside = "select rule, column_name, value, raw from quarantine.silver_seen"
+    assert query(aside) == [("validity_version", "version", "10", '{"id":"2","version":"10"}')]
