@@ -168,19 +168,21 @@ def sources(settings: "Settings") -> Iterator[Finding]:
 
 
 def contracts(settings: "Settings") -> Iterator[Finding]:
-    """Whether every Bronze contract declares columns that can be read."""
+    """Whether every contract is one, and of Bronze declares columns that can be loaded."""
     from lakehouse.ingest.columns import read_columns
+    from lakehouse.quality.contract import read_contract
 
-    files, wrong = sorted((settings.contracts_dir / "bronze").glob("*.yml")), []
+    files, wrong = sorted(settings.contracts_dir.glob("*/*.yml")), []
     for file in files:
         try:
-            read_columns(file)
+            layer = file.parent.name
+            read_columns(file) if layer == "bronze" else read_contract(file, f"{layer}.{file.stem}")
         except Exception as error:  # a parser's, a missing key's, or our own
             wrong.append(f"{file.name}: {' '.join(str(error).split())}")
     if wrong:
         yield Finding("broken", "contracts", _some(wrong), f"Mend them in {settings.contracts_dir}.")
     else:
-        yield Finding("ok", "contracts", f"{len(files)} of Bronze")
+        yield Finding("ok", "contracts", f"{len(files)}, each readable")
 
 
 def tables(settings: "Settings") -> Iterator[Finding]:

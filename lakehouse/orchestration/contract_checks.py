@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from lakehouse.quality.check_result import NOT_EVALUATED, CheckResult, Results
+from lakehouse.quality.check_result import NOT_EVALUATED, WARNED, CheckResult, Results
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.gates import GATES
 
@@ -89,7 +89,9 @@ def evaluation(
         passed=result.good,
         partition=partition.isoformat() if partition else None,
         metadata=metadata,
-        severity=dg.AssetCheckSeverity.ERROR if result.refuses else dg.AssetCheckSeverity.WARN,
+        severity=dg.AssetCheckSeverity.ERROR
+        if result.blocks and result.outcome != WARNED
+        else dg.AssetCheckSeverity.WARN,
         blocking=result.blocks,
     )
 

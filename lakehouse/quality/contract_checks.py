@@ -63,7 +63,8 @@ class ContractCheck:
     @property
     def refers_to(self) -> frozenset[str]:
         """The tables, as `layer.table`, that it names."""
-        return frozenset(name.replace("/", ".") for name in TABLE_NAME.findall(str(self.body)))
+        said = str({key: value for key, value in self.body.items() if key != "name"})
+        return frozenset(name.replace("/", ".") for name in TABLE_NAME.findall(said))
 
     @property
     def description(self) -> str:

@@ -132,10 +132,11 @@ class SodaContract:
         if check.type == "duplicate":
             columns = check.body.get("columns") or [check.column]
             key = ", ".join(map(identifier, columns))
-            return (
-                f"({key}) in (select ({key}) from {qualified(self.contract.table)}"
-                " group by all having count(*) > 1)"
-            )
+            if any(name in check.body for name in ("missing_values", "missing_format", "column_expression")):
+                return None  # what Soda counts there, this would not find
+            rows = f"{qualified(self.contract.table)} where {check.body.get('filter') or 'true'}"
+            twice = f"({key}) in (select ({key}) from {rows} group by all having count(*) > 1)"
+            return f"({check.body['filter']}) and {twice}" if check.body.get("filter") else twice
         metric = getattr(soda, _METRIC_OF_ROWS.get(check.type, ""), None)
         condition = metric.sql_condition_expression() if metric is not None else None
         if condition is None:

@@ -191,6 +191,13 @@ def test_a_check_with_two_thresholds_warns_and_blocks(lake: Lake, tmp_path: Path
     assert {row[0] for row in lake.read("bronze.daily")} == {D1}
 
 
+def test_duplicates_among_some_rows_are_found_among_those(lake: Lake, tmp_path: Path) -> None:
+    lake.write_day(D1, f"{D1},1,a\n{D1},1,a\n{D1},2,b\n{D1},2,b\n")
+    checks = results(lake, daily(tmp_path, of_id="duplicate: {filter: name = 'a'}"), [D1])
+
+    assert [row["id"] for row in checks[D1, "uniqueness_id"].sample] == ["1", "1"]
+
+
 def test_what_cannot_be_evaluated_blocks(lake: Lake, tmp_path: Path) -> None:
     lake.write_day(D1, f"{D1},1,a\n")
     report = lake.load(
