@@ -10,16 +10,17 @@ from dagster_dlt.translator import DltResourceTranslatorData
 
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
-from lakehouse.ingest.load import LoadReport, load
+from lakehouse.ingest.load import load
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.orchestration.batch import in_one_batch
+from lakehouse.orchestration.bronze_events import RECONCILIATION, load_events
 from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
 from lakehouse.orchestration.partitions import chunks, partition_dates
 from lakehouse.orchestration.replay import WRITES
-from lakehouse.orchestration.reporting import column_schema, done, failure, materialization, provenance
+from lakehouse.orchestration.reporting import column_schema, done, failure
 from lakehouse.settings import Settings
 
 LAYER = "bronze"
-RECONCILIATION = "reconciliation"
 
 
 class BronzeTranslator(DagsterDltTranslator):
@@ -122,72 +123,15 @@ def _load(
         except (LoadError, SourceError) as error:
             if isinstance(error, LoadError) and source.contract is not None:
                 refused = [(partition, str(error)) for partition in error.checks]
-                yield from evaluations(spec.key, source.contract, error.checks, context.run_id, refused)
+                judged = evaluations(spec.key, source.contract, error.checks, context.run_id, refused)
+                yield from in_one_batch(context, judged)
             raise dg.Failure(description=str(error), allow_retries=False) from error
         failures |= report.failures
         published += len(part or [None]) - len(report.failures)
-        yield from _report(context, report, spec)
-        if source.contract is not None:
-            reasons = report.failures.items()
-            yield from evaluations(spec.key, source.contract, report.checks, context.run_id, reasons)
+        yield from in_one_batch(context, load_events(context, report, spec, source.contract))
     if failures:
         raise failure(source.name, failures, published)
     yield done(spec.key)
     # Each partition was evaluated above; this only ends the checks' outputs.
     for check in checks:
         yield dg.Output(None, output_name=check.get_python_identifier())
-
-
-def _report(context: dg.AssetExecutionContext, report: LoadReport, spec: dg.AssetSpec) -> Iterator[Any]:
-    """One materialization and one reconciliation for each partition, or for the table."""
-    result = report.result
-    snapshot_id = str(result.snapshot_id) if result and result.snapshot_id else None
-    loaded: list[tuple[date | None, int]] = []
-    if result is not None:
-        loaded = [*result.partitions.items()] or [(None, result.rows)]
-    tags = provenance(context, spec, snapshot_id)
-    for partition, rows in loaded:
-        quarantined = report.quarantined.get(partition, 0)
-        metadata: dict[str, Any] = {"load_id": report.load_id or "none", "rows_quarantined": quarantined}
-        if discarded := report.discarded.get(partition, 0):
-            metadata["values_quarantined"] = discarded
-        # A merge's rows are the batch's; the table has others.
-        count = rows if partition is not None or result is None else result.total_rows
-        context.log_event(materialization(spec.key, partition, count, tags, metadata))
-        extracted = report.extracted.get(partition, 0)
-        yield _reconciliation(spec.key, partition, extracted, rows, quarantined=quarantined)
-    for partition, reason in report.failures.items():
-        yield _reconciliation(
-            spec.key, partition, report.extracted.get(partition), None, reason, context.run_id
-        )
-
-
-def _reconciliation(
-    key: dg.AssetKey,
-    partition: date | None,
-    extracted: int | None,
-    loaded: int | None,
-    reason: str | None = None,
-    run_id: str | None = None,
-    quarantined: int = 0,
-) -> dg.AssetCheckEvaluation:
-    """In = out + quarantined.
-
-    A partition that failed before publishing says so: Dagster would show its last good load.
-    """
-    metadata: dict[str, Any] = {
-        "rows_extracted": extracted,
-        "rows_loaded": loaded,
-        "rows_quarantined": quarantined,
-    }
-    if reason:
-        metadata |= {"not_published": reason, "run": run_id}
-    return dg.AssetCheckEvaluation(
-        asset_key=key,
-        check_name=RECONCILIATION,
-        passed=loaded is not None and extracted == loaded + quarantined,
-        partition=partition.isoformat() if partition else None,
-        metadata={name: value for name, value in metadata.items() if value is not None},
-        severity=dg.AssetCheckSeverity.ERROR,
-        blocking=True,
-    )

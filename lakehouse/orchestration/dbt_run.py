@@ -11,6 +11,7 @@ from uuid import uuid4
 import dagster as dg
 
 from lakehouse.clock import next_partition
+from lakehouse.orchestration.batch import Event, in_one_batch
 from lakehouse.orchestration.contract_checks import contract_check_specs, evaluations
 from lakehouse.orchestration.dbt_project import dbt_cli
 from lakehouse.orchestration.partitions import partition_dates
@@ -126,14 +127,17 @@ class DbtRun:
         if spec.partitions_def is None:
             partitions = {None: result.rows} if result.snapshot_id else {}
         tags = provenance(self.context, spec, result.snapshot_id)
-        for partition, rows in partitions.items():
-            self.context.log_event(materialization(spec.key, partition, rows, tags, metadata))
+        events: list[Event] = [
+            materialization(spec.key, partition, rows, tags, metadata)
+            for partition, rows in partitions.items()
+        ]
         reasons = {date.fromisoformat(key): reason for key, reason in result.failures.items()}
         contract, checks = self.models.contracts[unique_id], result.checks_by_partition()
         refused: list[tuple[date | None, str]] = [*reasons.items()]
         if None in checks and any(check.refuses for check in checks[None]):
             refused.append((None, "; ".join(check.sentence for check in checks[None] if check.refuses)))
-        yield from evaluations(spec.key, contract, checks, self.context.run_id, refused)
+        events += evaluations(spec.key, contract, checks, self.context.run_id, refused)
+        yield from in_one_batch(self.context, events)
         if result.failures:
             failures.append(str(failure(result.table, reasons, len(result.partitions)).description))
         elif not refused:

@@ -1,15 +1,17 @@
 """Dagster's history in SQLite, as Dagster itself keeps it, with files that stay open.
 
-Dagster's own storage opens and closes two or three files for an event, and a year of partitions
-has thousands of events: noting them took longer than loading them. Named in `dagster.yaml`.
+Dagster's own storage opens and closes two or three files for an event, and commits each of them two
+or three times. A year of partitions has tens of thousands of events: noting them took longer than
+loading and judging them. Here events come in batches, of one transaction. Named in `dagster.yaml`.
 """
 
 import os
+import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
@@ -21,6 +23,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import QueuePool
 
 OPEN_FILES = 8  # the index and the runs that were last asked for
+BATCH = 500  # events of one transaction
 
 
 class OpenSqliteEventLogStorage(SqliteEventLogStorage):
@@ -28,26 +31,72 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
 
     def __init__(self, base_dir: str) -> None:
         self._engines: OrderedDict[tuple[str, int], Engine] = OrderedDict()
+        self._held: dict[str, Connection] | None = None
+        self._known_columns: set[str] = set()
         super().__init__(base_dir)
+        # A batch takes the lock, and each of its statements again.
+        self._db_lock = cast("threading.Lock", threading.RLock())
+        # Dagster keeps events that belong together back until the batch is full or ends, if it is told so.
+        os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(BATCH))
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Note an event, and touch the run's file.
+        """Note an event in the run's file and the index."""
+        self.store_event_batch([event])
 
-        The UI watches the file to see what a run does, and SQLite writes beside a file that stays open.
+    def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
+        """Note events, all or none of them, and touch the runs' files.
+
+        The UI watches the files to see what a run does, and SQLite writes beside a file that stays open.
         """
-        super().store_event(event)
-        os.utime(self.path_for_shard(event.run_id))
+        with self._one_transaction():
+            for event in events:
+                super().store_event(event)
+        for run_id in {event.run_id for event in events}:
+            os.utime(self.path_for_shard(run_id))
+
+    @property
+    def supports_asset_checks(self) -> bool:
+        """True: the index is made so. The parent opens the file to look, for each event."""
+        return True
+
+    def _has_asset_key_col_on_connection(self, conn: Connection, column_name: str) -> bool:
+        """Whether the index has a column; asked for each materialization, once looked up."""
+        if column_name not in self._known_columns and super()._has_asset_key_col_on_connection(
+            conn, column_name
+        ):
+            self._known_columns.add(column_name)
+        return column_name in self._known_columns
+
+    @contextmanager
+    def _one_transaction(self) -> Iterator[None]:
+        """Whatever file is asked for meanwhile has one transaction, which ends with this."""
+        with self._db_lock, ExitStack() as transactions:
+            self._held, self._transactions = {}, transactions
+            try:
+                yield
+            finally:
+                self._held = None
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:
-        """A transaction in one file; like the parent's, one at a time."""
+        """A transaction in one file, or the batch's; like the parent's, one at a time."""
         with self._db_lock:
-            if shard not in self._initialized_dbs or not Path(self.path_for_shard(shard)).exists():
-                with self._new_engine(shard) as engine:
-                    self._initdb(engine)
-                self._initialized_dbs.add(shard)
-            with self._engine(shard).begin() as connection:
-                yield connection
+            if self._held is None:
+                with self._begin(shard) as connection:
+                    yield connection
+                return
+            if shard not in self._held:
+                self._held[shard] = self._transactions.enter_context(self._begin(shard))
+            yield self._held[shard]
+
+    @contextmanager
+    def _begin(self, shard: str) -> Iterator[Connection]:
+        if shard not in self._initialized_dbs or not Path(self.path_for_shard(shard)).exists():
+            with self._new_engine(shard) as engine:
+                self._initdb(engine)
+            self._initialized_dbs.add(shard)
+        with self._engine(shard).begin() as connection:
+            yield connection
 
     def _engine(self, shard: str) -> Engine:
         """The file's engine: another once the file is another, as after `make clean`."""

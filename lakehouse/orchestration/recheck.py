@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from lakehouse.orchestration.batch import in_one_batch
 from lakehouse.orchestration.contract_checks import contract_check_specs, evaluations
 from lakehouse.orchestration.partitions import partition_dates
 from lakehouse.quality.check_result import Results
@@ -32,9 +33,8 @@ def recheck(
         if not checks:
             continue
         results = _judged(models, uid, context)
-        for evaluated in evaluations(spec.key, contract, results, context.run_id, ()):
-            if evaluated.check_name in checks:
-                yield evaluated
+        judged = evaluations(spec.key, contract, results, context.run_id, ())
+        yield from in_one_batch(context, (one for one in judged if one.check_name in checks))
         for check in checks.values():
             yield dg.Output(None, output_name=check.get_python_identifier())
 

@@ -80,3 +80,29 @@ def test_a_history_that_was_removed_begins_anew(ours: dg.DagsterInstance) -> Non
     assert dg.materialize([table], partition_key="b", instance=ours).success
     assert len(ours.get_runs()) == 1
     assert "b" in ours.get_materialized_partitions(table.key)
+
+
+def test_a_batch_of_which_one_event_cannot_be_noted_leaves_nothing(
+    ours: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = dg.materialize([table], partition_key="a", instance=ours)
+    storage = ours.event_log_storage
+    events = [record.event_log_entry for record in ours.fetch_materializations(table.key, limit=1).records]
+    before = len(ours.all_logs(run.run_id))
+    prepare = type(storage).prepare_insert_event
+    calls: list[object] = []
+
+    def fails_at_the_third(self: object, event: object) -> object:
+        calls.append(event)
+        if len(calls) == 3:
+            raise OSError("the disk is full")
+        return prepare(self, event)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(storage), "prepare_insert_event", fails_at_the_third)
+    with pytest.raises(OSError, match="full"):
+        storage.store_event_batch(events * 4)
+    assert len(calls) == 3
+    assert len(ours.all_logs(run.run_id)) == before
+    assert len(ours.fetch_materializations(table.key, limit=10).records) == 1
+    storage.store_event_batch(events * 2)
+    assert len(ours.fetch_materializations(table.key, limit=10).records) == 3
