@@ -165,6 +165,10 @@ class ContractAudit:
         return SodaContract(self.contract, self.connection)
 
     @cached_property
+    def _declared(self) -> dict[str, str]:
+        return gates.declared_types(self.contract, self.connection)
+
+    @cached_property
     def _rules(self) -> list[Rule]:
         rules = []
         for check in self.contract.quarantining:
@@ -195,8 +199,8 @@ class ContractAudit:
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         results.append(gates.good_rows(limits, rows, aside))
         self._show(relation)
-        shown = relation is not None
-        results.append(gates.columns(self.contract, self.connection, self.known_columns, shown=shown))
+        types = gates.types_of(self.connection, relation) if relation else None
+        results.append(gates.columns(self._declared, types, self.known_columns))
         if not rows and results[0].good:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
@@ -256,7 +260,7 @@ class ContractAudit:
         return ", ".join(name for name in sorted(check.refers_to) if load_table(self.catalog, name) is None)
 
     def _broke_rule(self, check: ContractCheck, partition: date | None) -> int:
-        if not check.quarantines:
+        if not check.quarantines or not self.quarantined.rows.get(self._partition(partition)):
             return 0
         [(count,)] = self.quarantined.connection.execute(
             "select count(*) from set_aside where partition is not distinct from ? and rule = ?",

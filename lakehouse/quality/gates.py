@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakehouse.quality.check_result import FAILED, PASSED, WARNED, CheckResult
 from lakehouse.quality.contract import Contract
-from lakehouse.storage.sql import identifier, qualified
+from lakehouse.storage.sql import identifier
 from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
@@ -116,19 +116,17 @@ def good_rows(limits: Gates, rows: int, aside: int) -> CheckResult:
 
 
 def columns(
-    contract: Contract, connection: "DuckDBPyConnection", known: frozenset[str], *, shown: bool
+    declared: Mapping[str, str], types: Mapping[str, str] | None, known: frozenset[str]
 ) -> CheckResult:
     """Whether the rows have the contract's columns.
 
     Args:
+        declared: the contract's columns with their Iceberg types.
+        types: the rows' columns with theirs, None if there are no rows.
         known: columns that need no declaration.
-        shown: whether there are rows whose columns could be looked at.
     """
-    if not shown:
+    if types is None:
         return CheckResult(COLUMNS, PASSED, True, note="no rows whose columns could differ")
-    found = to_iceberg_schema(describe(connection, f"select * from {qualified(contract.table)}"))
-    types = {field.name: str(field.field_type) for field in found.fields}
-    declared = declared_types(contract, connection)
     differences = [f"{name} is missing" for name in declared if name not in types]
     differences += [
         f"{name} is {types[name]}, declared {kind}"
@@ -154,5 +152,10 @@ def declared_types(contract: Contract, connection: "DuckDBPyConnection") -> dict
     casts = ", ".join(
         f"cast(null as {column.type}) as {identifier(column.name)}" for column in contract.columns
     )
-    schema = to_iceberg_schema(describe(connection, f"select {casts}"))
+    return types_of(connection, f"select {casts}")
+
+
+def types_of(connection: "DuckDBPyConnection", query: str) -> dict[str, str]:
+    """A query's columns with the types that a table has for them."""
+    schema = to_iceberg_schema(describe(connection, query))
     return {field.name: str(field.field_type) for field in schema.fields}
