@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
-from dagster._serdes import ConfigurableClassData
+from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import QueuePool
 
@@ -66,6 +68,28 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
         ):
             self._known_columns.add(column_name)
         return column_name in self._known_columns
+
+    def _store_asset_check_evaluation_planned(self, event: EventLogEntry, event_id: int | None) -> None:
+        """A row for each partition that a check is to judge; the parent writes the event out for each."""
+        said: Any = event.dagster_event and event.dagster_event.event_specific_data
+        keys = said.partitions_subset.get_partition_keys() if said.partitions_subset else ()
+        if not keys:
+            super()._store_asset_check_evaluation_planned(event, event_id)
+            return
+        row = {
+            "asset_key": said.asset_key.to_string(),
+            "check_name": said.check_name,
+            "run_id": event.run_id,
+            "execution_status": AssetCheckExecutionRecordStatus.PLANNED.value,
+            "evaluation_event": serialize_value(event),
+            "evaluation_event_timestamp": self._event_insert_timestamp(event),  # type: ignore[no-untyped-call]
+            "evaluation_event_storage_id": event_id,
+        }
+        keys = said.partitions_subset.get_partition_keys()
+        with self.index_connection() as connection:
+            connection.execute(
+                AssetCheckExecutionsTable.insert(), [{**row, "partition": key} for key in keys]
+            )
 
     @contextmanager
     def _one_transaction(self) -> Iterator[None]:
