@@ -1,10 +1,14 @@
 """Events of many partitions, noted together: one by one they took longer than what they tell of."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import uuid4
 
 import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationTargetMaterializationData as Target,
+)
 from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata, DagsterEventType
+from dagster_shared.record import copy
 
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
@@ -12,24 +16,25 @@ Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 def in_one_batch(
     context: dg.AssetExecutionContext, events: Iterable[Event]
 ) -> Iterator[Event | DagsterEvent]:
-    """What a step yields to note these events.
+    """What a step yields to note these events: the materializations, and then what their checks came to.
 
     A failed check comes last and as it is, for Dagster itself must see it to end the step as failed. A
     storage that knows no batches notes the others one by one.
     """
-    together: list[Event] = []
-    failed: list[Event] = []
-    for event in events:
-        passed = not isinstance(event, dg.AssetCheckEvaluation) or event.passed
-        (together if passed else failed).append(event)
+    told = list(events)
+    yield from _noted(context, [event for event in told if isinstance(event, dg.AssetMaterialization)])
+    judged = _aimed(context.instance, [event for event in told if isinstance(event, dg.AssetCheckEvaluation)])
+    yield from _noted(context, [one for one in judged if one.passed])
+    yield from (one for one in judged if not one.passed)
+
+
+def _noted(context: dg.AssetExecutionContext, events: Sequence[Event]) -> list[DagsterEvent]:
+    """Events that are noted as they are made; all are made before Dagster goes on."""
     batch = str(uuid4())
-    # Noted as they are made; all are made before Dagster goes on.
-    noted = [
-        _note(context, event, DagsterEventBatchMetadata(batch, is_end=event is together[-1]))
-        for event in together
+    return [
+        _note(context, event, DagsterEventBatchMetadata(batch, is_end=event is events[-1]))
+        for event in events
     ]
-    yield from noted
-    yield from failed
 
 
 def _note(context: dg.AssetExecutionContext, event: Event, batch: DagsterEventBatchMetadata) -> DagsterEvent:
@@ -43,3 +48,42 @@ def _note(context: dg.AssetExecutionContext, event: Event, batch: DagsterEventBa
         f"Asset check '{event.check_name}' on '{event.asset_key.to_user_string()}' passed.",
         batch,
     )
+
+
+def _aimed(
+    instance: dg.DagsterInstance, judged: Sequence[dg.AssetCheckEvaluation]
+) -> list[dg.AssetCheckEvaluation]:
+    """The evaluations, each of the latest materialization of its partition.
+
+    Dagster shows no other as the partition's status, not even the failure of rows that were not published.
+    """
+    partitions: dict[dg.AssetKey, dict[str | None, None]] = {}
+    for one in judged:
+        partitions.setdefault(one.asset_key, {})[one.partition] = None
+    latest = {key: _latest(instance, key, [*asked]) for key, asked in partitions.items()}
+    return [copy(one, target_materialization_data=latest[one.asset_key].get(one.partition)) for one in judged]
+
+
+def _latest(
+    instance: dg.DagsterInstance, key: dg.AssetKey, partitions: Sequence[str | None]
+) -> Mapping[str | None, Target]:
+    """The latest materialization of each of the partitions, or of the asset."""
+    if partitions == [None]:
+        records = instance.fetch_materializations(key, limit=1).records
+    else:
+        named = {partition for partition in partitions if partition is not None}
+        kind = DagsterEventType.ASSET_MATERIALIZATION
+        ids = [*instance.get_latest_storage_id_by_partition(key, kind, named).values()]
+        records = (
+            instance.fetch_materializations(
+                dg.AssetRecordsFilter(key, storage_ids=ids), limit=len(ids)
+            ).records
+            if ids
+            else []
+        )
+    return {
+        record.partition_key: Target(
+            storage_id=record.storage_id, run_id=record.run_id, timestamp=record.timestamp
+        )
+        for record in records
+    }

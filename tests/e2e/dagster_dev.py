@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -34,6 +34,17 @@ PARTITION_STATUSES = """
 query ($asset: AssetKeyInput!) {
   assetNodes(assetKeys: [$asset]) {
     assetPartitionStatuses { ... on TimePartitionStatuses { ranges { startKey endKey status } } }
+  }
+}
+"""
+CHECK_STATUSES = """
+query ($asset: AssetKeyInput!, $check: String!) {
+  assetNodes(assetKeys: [$asset]) {
+    assetCheckOrError(checkName: $check) {
+      ... on AssetCheck {
+        partitionStatuses { ... on AssetCheckTimePartitionStatuses { ranges { startKey endKey status } } }
+      }
+    }
   }
 }
 """
@@ -93,11 +104,12 @@ class Lakehouse:
     def partition_statuses(self, asset: str) -> dict[str, str]:
         """The status of each day that Dagster knows something of."""
         node = self.graphql(PARTITION_STATUSES, asset={"path": asset.split("/")})["assetNodes"][0]
-        return {
-            day: span["status"]
-            for span in node["assetPartitionStatuses"]["ranges"]
-            for day in days_between(span["startKey"], span["endKey"])
-        }
+        return by_day(node["assetPartitionStatuses"]["ranges"])
+
+    def check_statuses(self, asset: str, check: str) -> dict[str, str]:
+        """The status of a check on each day that it was evaluated for."""
+        node = self.graphql(CHECK_STATUSES, asset={"path": asset.split("/")}, check=check)["assetNodes"][0]
+        return by_day(node["assetCheckOrError"]["partitionStatuses"]["ranges"])
 
     def check_result(self, asset: str, check: str, day: str) -> tuple[str, dict[str, str]]:
         """The latest status of a day's check, and the texts of its metadata."""
@@ -109,6 +121,11 @@ class Lakehouse:
         return executions[0]["status"], {
             entry["label"]: entry["text"] for entry in entries if "text" in entry
         }
+
+
+def by_day(ranges: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Ranges of days of one status, day by day."""
+    return {day: span["status"] for span in ranges for day in days_between(span["startKey"], span["endKey"])}
 
 
 def days_between(first: str, last: str) -> Iterator[str]:

@@ -127,6 +127,43 @@ def test_a_broken_day_fails_alone_and_is_built_when_mended(
         assert_built(lakehouse, asset, [FIRST_DAY, BROKEN_DAY, LAST_DAY])
 
 
+@pytest.fixture
+def impossible_day(lakehouse: Lakehouse) -> Iterator[str]:
+    """A day whose first flight left four days late, which Silver's contract does not allow."""
+    day = DAYS_OF_MONTH[1]
+    file = lakehouse.file(day)
+    good = file.read_text(encoding="utf-8")
+    header, first, rest = good.split("\n", 2)
+    values = first.split(",")
+    values[header.split(",").index("dep_delay")] = "5760"
+    file.write_text("\n".join([header, ",".join(values), rest]), encoding="utf-8")
+    yield day
+    file.write_text(good, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("whole_tables")
+def test_a_day_that_breaks_the_contract_is_the_one_that_failed(
+    page: Page, lakehouse: Lakehouse, impossible_day: str
+) -> None:
+    open_graph(page, *DAILY)
+    materialize(page, a_range(DAYS_OF_MONTH))
+    open_run_of_backfill(page)
+
+    assert not run_succeeds(page)
+    others = [day for day in DAYS_OF_MONTH if day != impossible_day]
+    assert_built(lakehouse, "silver/flights", others)
+    assert impossible_day not in lakehouse.flights_by_day("silver.flights")
+    assert lakehouse.partition_statuses("silver/flights")[impossible_day] == "FAILED"
+    judged = lakehouse.check_statuses("silver/flights", "validity_dep_delay")
+    assert {day: judged[day] for day in DAYS_OF_MONTH} == {
+        day: "FAILED" if day == impossible_day else "SUCCEEDED" for day in DAYS_OF_MONTH
+    }
+    assert set(lakehouse.flights_by_day("gold.daily_airport_performance")).isdisjoint(DAYS_OF_MONTH)
+
+    page.goto("/assets/silver/flights?view=checks&checkDetail=validity_dep_delay")
+    expect(page.get_by_text("5760").first).to_be_visible()
+
+
 @pytest.mark.usefixtures("whole_tables")
 def test_days_and_their_month_are_one_backfill_of_two_runs(page: Page, lakehouse: Lakehouse) -> None:
     open_graph(page, "bronze/flights", "silver/flights", MONTHLY)

@@ -47,6 +47,13 @@ def evaluations(result: dg.ExecuteInProcessResult, key: dg.AssetKey, check: str)
     return {each.partition: each for each in found if (each.asset_key, each.check_name) == (key, check)}
 
 
+def shown(instance: dg.DagsterInstance, check: str) -> dict[str | None, str]:
+    """What Dagster shows of each partition of Silver's check: what is said of another load, it does not."""
+    key = dg.AssetCheckKey(SILVER, check)
+    infos = instance.event_log_storage.get_asset_check_partition_info([key])
+    return {info.partition_key: info.latest_execution_status.value for info in infos if info.is_current}
+
+
 def test_a_bad_day_of_a_range_is_the_one_that_fails(
     bad_day: Path, materialize: Materialize, query: Query, instance: dg.DagsterInstance
 ) -> None:
@@ -58,6 +65,11 @@ def test_a_bad_day_of_a_range_is_the_one_that_fails(
         (DAYS[2],),
     ]
     assert instance.get_materialized_partitions(SILVER) == {DAYS[0], DAYS[2]}
+    assert shown(instance, "validity_dep_delay") == {
+        DAYS[0]: "SUCCEEDED",
+        BAD: "FAILED",
+        DAYS[2]: "SUCCEEDED",
+    }
     judged = evaluations(result, SILVER, "validity_dep_delay")
     assert {day: (each.passed, each.blocking) for day, each in judged.items()} == {
         DAYS[0]: (True, True),
@@ -78,10 +90,13 @@ def test_a_bad_day_of_a_range_is_the_one_that_fails(
     assert query("select count(distinct flight_date) from silver.flights") == [(3,)]
 
 
-def test_no_reader_ever_sees_what_fails(bad_day: Path, materialize: Materialize, query: Query) -> None:
+def test_no_reader_ever_sees_what_fails(
+    bad_day: Path, materialize: Materialize, query: Query, instance: dg.DagsterInstance
+) -> None:
     bad = bad_day.read_text()
     bad_day.write_text(bad_day.with_suffix(".good").read_text())
     assert materialize("bronze.flights", "silver.flights", start=BAD).success
+    assert shown(instance, "validity_dep_delay") == {BAD: "SUCCEEDED"}
     table = open_catalog(Settings()).load_table("silver.flights")
     before = table.metadata.current_snapshot_id
     bad_day.write_text(bad)
@@ -102,6 +117,7 @@ def test_no_reader_ever_sees_what_fails(bad_day: Path, materialize: Materialize,
         over.set()
         reader.join()
 
+    assert shown(instance, "validity_dep_delay") == {BAD: "FAILED"}  # not the good load's
     assert len(seen) > 10
     assert {late for _, late in seen} == {0}
     assert len({rows for rows, _ in seen}) == 1
