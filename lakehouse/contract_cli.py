@@ -1,5 +1,6 @@
 """`lakehouse contract`: verify contracts, compare two versions of one, draft one from a table."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -41,6 +42,31 @@ def verify(context: click.Context, tables: tuple[str, ...]) -> None:
     if not verdicts:
         click.echo(f"There are no contracts in {contracts.folder}.")
     context.exit(int(wrong))
+
+
+@contract.command()
+@click.argument("old", type=Path)
+@click.argument("new", type=Path)
+@click.pass_context
+def diff(context: click.Context, old: Path, new: Path) -> None:
+    r"""Compare two versions of a contract, the files OLD and NEW, and say which version NEW needs.
+
+    A line for each difference: breaking, if readers could rely on something that no longer holds, or
+    compatible. The exit status is 1 if NEW has too low a version. With the last commit's, in bash:
+
+    \b
+    lakehouse contract diff <(git show HEAD:checks/silver/flights.yml) checks/silver/flights.yml
+    """
+    from lakehouse.quality.contract_diff import differences, read_version
+    from lakehouse.quality.version_step import version_verdict
+
+    before, after = read_version(old), read_version(new)
+    found = differences(before, after, _settings())
+    for difference in found:
+        click.echo(difference.line())
+    enough, sentence = version_verdict(before.version, after.version, found)
+    click.echo(sentence)
+    context.exit(int(not enough))
 
 
 def _catalog(settings: "Settings") -> "Catalog | None":
