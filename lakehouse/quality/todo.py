@@ -14,4 +14,4 @@ def unfinished(contract: Contract) -> Iterator[str]:
     if columns := [column.name for column in contract.columns if column.description == TODO]:
         left.append(f"the description of {', '.join(columns)}")
     if left:
-        yield f"still {TODO}: {' and '.join(left)}"
+        yield f"still {TODO}: {', '.join(left)}"

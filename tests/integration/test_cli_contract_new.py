@@ -144,7 +144,7 @@ def test_verify_says_what_is_still_to_do(project: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert "agrees with its model and its table" in result.output
-    assert "still TODO: the owner and the description of order_id, line_no" in result.output
+    assert "still TODO: the owner, the description of order_id, line_no" in result.output
     assert contract.description == f"Said {'in many words ' * 9}."
     assert contract.columns[2].description == "The last."
     [key] = [check for check in contract.checks if check.type == "duplicate"]
