@@ -13,8 +13,6 @@ from lakehouse.quality.key_diff import key_tightens
 from lakehouse.quality.threshold_diff import in_words, tightens
 from lakehouse.quality.version_step import Difference, Step
 
-_COMPARED_APART = ("name", "qualifier", "attributes", "threshold")
-
 
 def check_differences(old: Contract, new: Contract) -> Iterator[Difference]:
     """Checks that were added, removed or changed, of the table and of columns that both versions have."""
@@ -66,7 +64,9 @@ def _same(one: ContractCheck, other: ContractCheck) -> bool:
 
 
 def _asks(check: ContractCheck) -> dict[str, Any]:
-    return {key: value for key, value in check.body.items() if key not in ("name", "qualifier", "attributes")}
+    """What the check says, apart from how it is called; of a list the order says nothing."""
+    said = {key: value for key, value in check.body.items() if key not in ("name", "qualifier", "attributes")}
+    return {key: sorted(value, key=repr) if isinstance(value, list) else value for key, value in said.items()}
 
 
 def _gone(check: ContractCheck) -> Difference:
@@ -85,8 +85,9 @@ def _changed(old: ContractCheck, new: ContractCheck) -> Iterator[Difference]:
         yield _judged(old, now > was, f"{words[now]}, and {'only ' * (now > was)}{words[was]} before")
     if old.body.get("name") != new.body.get("name"):
         yield Difference(Step.PATCH, f"check {old.name}: it is worded {new.description!r}")
-    for key in dict.fromkeys((*old.body, *new.body)):
-        if key not in _COMPARED_APART and old.body.get(key) != new.body.get(key):
+    asked, asks = _asks(old), _asks(new)
+    for key in dict.fromkeys((*asked, *asks)):
+        if key != "threshold" and asked.get(key) != asks.get(key):
             yield _judged(old, key_tightens(old, new, key), _in_words(old, new, key))
     if in_words(old) != in_words(new):
         yield _judged(old, tightens(old, new), f"the threshold is {in_words(new)}, was {in_words(old)}")

@@ -15,15 +15,13 @@ def write_draft(file: Path, text: str) -> None:
     Raises:
         ContractError: there is one, or it cannot be written.
     """
-    refuse_existing(file)
     unfinished = file.with_name(f".{file.name}.{uuid.uuid4().hex[:8]}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(text, encoding="utf-8")
-        os.link(unfinished, file)  # fails if somebody else wrote one meanwhile
-    except FileExistsError:
-        refuse_existing(file)
+        os.link(unfinished, file)  # fails if there is one
     except OSError as error:
+        refuse_existing(file)
         raise ContractError(f"{file} cannot be written: {disk_reason(error)}") from error
     finally:
         with suppress(OSError):

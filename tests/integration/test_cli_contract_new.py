@@ -21,7 +21,8 @@ ORDERS = f"""
     select date '2024-01-01' + cast(i // 30 as integer) as order_day, i as order_id, 'n' || (i % 15) as "no",
         ['no', '1e3', 'O''Hare', 'a "b"', 'x: y', '# z', 'é'][i % 7 + 1] as "the kind",
         nullif(i % 5, 0) as pieces, 'p' || (i % 3) as customer_name, now() as at,
-        cast(i as decimal(10, 2)) as price, null::double as discount, [i] as lines, {LOADED}
+        cast(i as decimal(10, 2)) as price, null::double as discount, [i] as lines,
+        nullif('s' || (i % 4), 's0') as status, {LOADED}
     from range(300) as numbers(i)
 """
 
@@ -85,6 +86,7 @@ def test_what_the_rows_show_is_in_the_draft(project: Path) -> None:
         "price": ("decimal(10, 2)", False),
         "discount": ("double", True),
         "lines": ("bigint[]", False),
+        "status": ("varchar", True),
     }
     checks = {check.name: check for check in contract.checks}
     assert checks["uniqueness_order_id"].blocks
@@ -92,6 +94,7 @@ def test_what_the_rows_show_is_in_the_draft(project: Path) -> None:
     assert kinds.warns and [*kinds.body["valid_values"]] == sorted(
         ["no", "1e3", "O'Hare", 'a "b"', "x: y", "# z", "é"]
     )
+    assert checks["validity_status"].body["valid_values"] == ["s1", "s2", "s3"]
     assert "validity_no" in checks and "validity_customer_name" not in checks  # the values may be persons
 
 
@@ -151,6 +154,18 @@ def test_verify_says_what_is_still_to_do(project: Path) -> None:
     assert {*key.body["columns"]} == {"order_id", "line_no"}
 
 
+def test_many_times_do_not_hide_a_key(project: Path) -> None:
+    times = ", ".join(
+        f"timestamp '2024-01-01' + to_hours(cast(i // 4 as integer)) as at_{n}" for n in range(4)
+    )
+    texts = ", ".join(f"'t' || (i % {n}) as text_{n}" for n in (2, 3))
+    build("silver.t", f"select {times}, {texts}, i % 4 as place from range(400) as t(i)")
+
+    [key] = [check for check in drafted(project, "silver.t").checks if check.type == "duplicate"]
+
+    assert len(key.body["columns"]) == 2 and "place" in key.body["columns"]
+
+
 def test_without_a_key_the_draft_says_so(project: Path) -> None:
     build("gold.t", "select i % 3 as id, 'a' as kind from range(100) as t(i)")
 
@@ -181,9 +196,11 @@ def test_a_contract_is_never_written_over(project: Path) -> None:
     assert run("new", "gold.t").exit_code == 0
 
 
-def test_a_draft_that_cannot_be_written_leaves_nothing(project: Path) -> None:
+@pytest.mark.parametrize("place", ["checks", "checks/gold"])
+def test_a_draft_that_cannot_be_written_leaves_nothing(project: Path, place: str) -> None:
     build("gold.t", "select 1 as id")
-    (project / "checks").write_text("a file where the folder should be")
+    (project / place).parent.mkdir(exist_ok=True)
+    (project / place).write_text("a file where the folder should be")
 
     result = run("new", "--write", "gold.t")
 

@@ -16,6 +16,7 @@ Compare = Callable[[Said, Said], list[Difference]]
 PATCH, MINOR, MAJOR = Step.PATCH, Step.MINOR, Step.MAJOR
 WARN = {"must_be": 0, "level": "warn"}
 ASIDE = {"quarantine": True}
+MANY = {"threshold": {"must_be_greater_than": 5}}
 
 
 @pytest.fixture
@@ -72,6 +73,8 @@ OTHERWISE = [  # a check, what it said, what it says, the step
         less(5, metric="percent"),
         MAJOR,
     ),
+    # where bad rows are wanted
+    (of_column, "invalid", MANY | {"valid_min": 1}, MANY | {"valid_min": 2}, MAJOR),
     # what nobody can compare
     (of_table, "failed_rows", {"expression": "id > 1"}, {"expression": "id > 2"}, MAJOR),
     (of_table, "metric", less(5) | {"expression": "avg(id)"}, less(5) | {"expression": "max(id)"}, MAJOR),
@@ -151,10 +154,35 @@ def required(*checks: Said) -> Said:
 def test_a_column_stays_never_null_only_if_what_sees_to_it_blocks(compare: Compare) -> None:
     aside, warns = {"missing": {"attributes": ASIDE}}, {"missing": {"threshold": WARN}}
 
+    otherwise = {"missing": {"qualifier": "too", "threshold": WARN}}
+
     [weaker] = compare(required(), required(warns))
+    weaker_too = compare(required(), required(otherwise))
     [set_aside] = compare(required(), required(aside))
     [stricter] = compare(required(aside), required())
 
     assert weaker.breaking and "check completeness_id loosened: warns" in weaker.text
+    assert any(difference.breaking for difference in weaker_too)
     assert set_aside.breaking and not stricter.breaking
     assert compare(required(), required({"missing": None})) == []
+
+
+def test_the_order_of_a_list_says_nothing(compare: Compare) -> None:
+    values = [of_column("invalid", {"valid_values": said}) for said in (["a", "b"], ["b", "a"])]
+    keys = [of_table("duplicate", {"columns": said}) for said in (["id", "at"], ["at", "id"])]
+
+    assert compare(*values) == []
+    [renamed] = compare(*keys)
+    assert renamed.step is MINOR and "is called uniqueness_at_id_q" in renamed.text
+
+
+def test_of_two_checks_alike_one_can_be_renamed_to_one(compare: Compare) -> None:
+    def alike(*names: str) -> Said:
+        return written(
+            checks=[{"failed_rows": {"qualifier": name, "expression": "id > 1"}} for name in names]
+        )
+
+    [removed, renamed] = compare(alike("a", "b"), alike("c"))
+
+    assert removed.breaking and "validity_b removed" in removed.text
+    assert renamed.text == "check validity_a is called validity_c"

@@ -134,6 +134,12 @@ def test_a_gate_that_one_version_is_silent_of_is_the_projects(compare: Compare) 
     assert silent.text == as_before.text == "gate good_rows_percent is left to the project's settings"
 
 
+def test_what_breaks_comes_first(compare: Compare) -> None:
+    found = compare(column() | {"owner": "team:y"}, written(tier=1))
+
+    assert [difference.step for difference in found] == [MAJOR, MINOR, PATCH]
+
+
 def test_equal_contracts_do_not_differ(compare: Compare) -> None:
     said = with_check({"invalid": {"valid_min": 1, "threshold": {"must_be": 0}}}, "id")
 
