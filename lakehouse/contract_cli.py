@@ -48,14 +48,14 @@ def verify(context: click.Context, tables: tuple[str, ...]) -> None:
 @click.argument("new", type=Path)
 @click.pass_context
 def diff(context: click.Context, old: Path, new: Path) -> None:
-    r"""Compare two versions of a contract, the files OLD and NEW, and say which version NEW needs.
+    """Compare two versions of a contract, the files OLD and NEW, and say which version NEW needs.
 
     A line for each difference: breaking, if readers could rely on something that no longer holds, or
     compatible. The exit status is 1 if NEW has too low a version. With the last commit's, in bash:
 
     \b
     lakehouse contract diff <(git show HEAD:checks/silver/flights.yml) checks/silver/flights.yml
-    """
+    """  # noqa: D301  (click wants the character)
     from lakehouse.quality.contract_diff import differences, read_version
     from lakehouse.quality.version_step import version_verdict
 

@@ -78,3 +78,11 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(tmp_path: Path, old: Path
         "Error: The old contract is of silver.flights, the new one of silver.planes"
     )
     assert wrong.output == f"Error: {tmp_path}/wrong.yml: tier is 9; known are 1, 2 and 3.\n"
+
+
+@pytest.mark.parametrize("command", [["contract", "diff"], ["query"]])
+def test_the_help_keeps_its_lines(command: list[str]) -> None:
+    shown = CliRunner().invoke(main, [*command, "--help"]).output
+
+    assert "\\b" not in shown
+    assert "\n  lakehouse contract diff <(git show" in shown or "\n  csv    all rows" in shown
