@@ -96,7 +96,7 @@ class Moment(click.ParamType[datetime]):
     help="Read the tables as they were at this time, in UTC; `lakehouse history` lists the times.",
 )
 def query(sql: str, form: str, as_of: datetime | None) -> None:
-    r"""Answer a SELECT over the tables, such as `select * from gold.x`. `-` reads the SQL from stdin.
+    """Answer a SELECT over the tables, such as `select * from gold.x`. `-` reads the SQL from stdin.
 
     DESCRIBE layer.table, SUMMARIZE and EXPLAIN work too. Nothing else does: no file can be written, and none
     read but those of the tables named.
@@ -108,7 +108,7 @@ def query(sql: str, form: str, as_of: datetime | None) -> None:
            the infinities are the texts "NaN", "Infinity" and "-Infinity"
     Times are ISO 8601; those with a zone are in UTC and end in Z. Of two columns with
     one name the second gets a number.
-    """
+    """  # noqa: D301  (click wants the character)
     from lakehouse.query import open_query
     from lakehouse.terminal import print_answer
 

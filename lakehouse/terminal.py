@@ -69,9 +69,10 @@ def message(error: Exception) -> str:
     """What to tell the user: the error's own words where they were written for one."""
     from pydantic import ValidationError
 
+    from lakehouse.quality.errors import ContractError
     from lakehouse.storage.errors import StorageError
 
-    if isinstance(error, StorageError):
+    if isinstance(error, StorageError | ContractError):
         return str(error)
     if isinstance(error, ValidationError):  # of the settings, the only thing validated here
         return "; ".join(

@@ -76,7 +76,15 @@ def read_contract(file: Path, table: str) -> Contract:
     """
     if not file.exists():
         raise ContractError(f"{table} has no contract. Write {file}; the other contracts show how.")
-    said = read_yaml(file)
+    return contract_from(read_yaml(file), table, file)
+
+
+def contract_from(said: Any, table: str, file: Path) -> Contract:
+    """The contract of a table, of what its file holds.
+
+    Raises:
+        ContractError: it is not a contract of this table; the message names the file and all faults.
+    """
     faults = list(_faults(said, table)) if isinstance(said, dict) else ["it holds no keys"]
     if faults:
         raise ContractError(f"{file}: " + "; ".join(faults) + ".")

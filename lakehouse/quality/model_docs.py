@@ -10,6 +10,7 @@ from typing import Any
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.errors import ContractError
 from lakehouse.quality.strict_yaml import read_yaml
+from lakehouse.quality.todo import TODO
 
 _EPHEMERAL = re.compile(r"materialized\s*=\s*['\"]ephemeral")  # such a model has no table
 _SHOWN = 80  # characters of a description
@@ -61,9 +62,9 @@ def model_faults(contract: Contract, models: Mapping[str, Model]) -> Iterator[st
     if extra := [name for name in model.columns if name not in declared]:
         yield f"the model's documentation has {', '.join(extra)}, which the contract lacks"
     for name, description in declared.items():
-        if model.columns.get(name, description) != description:
+        if description != TODO and model.columns.get(name, description) != description:
             yield _differs(f"column {name}", model.columns[name], description)
-    if contract.description and contract.description != model.description:
+    if contract.description not in ("", TODO) and contract.description != model.description:
         yield _differs("the table", model.description, contract.description)
 
 

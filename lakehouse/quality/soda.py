@@ -60,14 +60,13 @@ class SodaContract:
 
     def __init__(self, contract: Contract, connection: "DuckDBPyConnection | None" = None) -> None:
         _import_soda()
-        import yaml
         from soda_core.common.logs import Logs, preserve_active_logs
         from soda_core.common.yaml import ContractYamlSource
         from soda_core.contracts.impl.contract_verification_impl import ContractImpl
         from soda_duckdb.common.data_sources.duckdb_data_source import DuckDBDataSourceImpl
 
         self.contract = contract
-        text = yaml.safe_dump(_as_soda_reads_it(contract), sort_keys=False)
+        text = _yaml(_as_soda_reads_it(contract))
         source = None
         if connection is not None:
             source = DuckDBDataSourceImpl.from_existing_cursor(connection, name="lakehouse")
@@ -215,6 +214,18 @@ def _as_soda_reads_it(contract: Contract) -> dict[str, Any]:
 def _marked(check: ContractCheck) -> dict[str, Any]:
     attributes = {**(check.body.get("attributes") or {}), OWN_ATTRIBUTE: check.name}
     return {check.type: {**check.body, "attributes": attributes}}
+
+
+def _yaml(said: Mapping[str, Any]) -> str:
+    """YAML with all texts in quotes: Soda reads another version of it, in which 1e3 is a number."""
+    import yaml
+
+    class Quoting(yaml.SafeDumper):
+        def represent_str(self, data: str) -> yaml.ScalarNode:
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style='"')
+
+    Quoting.add_representer(str, Quoting.represent_str)
+    return yaml.dump(said, Dumper=Quoting, sort_keys=False, allow_unicode=True)
 
 
 def _import_soda() -> None:

@@ -29,5 +29,7 @@ def read_yaml(file: Path) -> Any:
         raise ContractError(f"{file}{line}: this is not YAML: {error.problem}.") from error
     except yaml.YAMLError as error:
         raise ContractError(f"{file} is not YAML: {' '.join(str(error).split())}.") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ContractError(f"{file} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
         raise ContractError(f"{file} cannot be read: {error}.") from error

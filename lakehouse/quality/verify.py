@@ -13,6 +13,7 @@ from lakehouse.quality.errors import ContractError
 from lakehouse.quality.gates import declared_types
 from lakehouse.quality.model_docs import Model, model_faults
 from lakehouse.quality.soda import SodaContract
+from lakehouse.quality.todo import unfinished
 from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.sql import identifier, qualified
 from lakehouse.storage.tables import load_table
@@ -76,7 +77,7 @@ class Verifier:
 
     def _verdict(self, contract: Contract) -> Verdict:
         faults = list(type_faults(contract))
-        notes: list[str] = []
+        notes = list(unfinished(contract))
         agrees: list[str] = []
         if contract.table.startswith("bronze."):
             faults = faults or list(self._load_faults(contract.table))
