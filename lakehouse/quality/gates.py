@@ -1,5 +1,6 @@
 """What every partition must pass, whatever its contract's checks are."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -13,6 +14,7 @@ from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
     from lakehouse.settings import Settings
@@ -116,20 +118,30 @@ def good_rows(limits: Gates, rows: int, aside: int) -> CheckResult:
 
 
 def columns(
-    contract: Contract, connection: "DuckDBPyConnection", known: frozenset[str], *, shown: bool
+    contract: Contract,
+    connection: "DuckDBPyConnection",
+    known: frozenset[str],
+    brought: frozenset[str] | None = None,
+    *,
+    shown: bool,
 ) -> CheckResult:
     """Whether the rows have the contract's columns.
 
     Args:
         known: columns that need no declaration.
+        brought: the columns, and fields such as `address.zip`, that the rows had before the table's
+            own were added with nulls; None: those they have.
         shown: whether there are rows whose columns could be looked at.
     """
     if not shown:
         return CheckResult(COLUMNS, PASSED, True, note="no rows whose columns could differ")
     found = to_iceberg_schema(describe(connection, f"select * from {qualified(contract.table)}"))
-    types = {field.name: str(field.field_type) for field in found.fields}
-    declared = declared_types(contract, connection)
-    differences = [f"{name} is missing" for name in declared if name not in types]
+    types = types_of(found)
+    expected = _declared(contract, connection)
+    declared = types_of(expected)
+    present = {*found.column_names} if brought is None else brought
+    missing = [name for name in expected.column_names if name not in present]
+    differences = [f"{name} is missing" for name in missing if name.rpartition(".")[0] not in missing]
     differences += [
         f"{name} is {types[name]}, declared {kind}"
         for name, kind in declared.items()
@@ -151,8 +163,16 @@ def columns(
 
 def declared_types(contract: Contract, connection: "DuckDBPyConnection") -> dict[str, str]:
     """The contract's columns with the types that a table has for them."""
+    return types_of(_declared(contract, connection))
+
+
+def _declared(contract: Contract, connection: "DuckDBPyConnection") -> "Schema":
     casts = ", ".join(
         f"cast(null as {column.type}) as {identifier(column.name)}" for column in contract.columns
     )
-    schema = to_iceberg_schema(describe(connection, f"select {casts}"))
-    return {field.name: str(field.field_type) for field in schema.fields}
+    return to_iceberg_schema(describe(connection, f"select {casts}"))
+
+
+def types_of(schema: "Schema") -> dict[str, str]:
+    """A schema's types by column, without the ids of nested fields, which depend on the columns' order."""
+    return {field.name: re.sub(r"\b\d+: ", "", str(field.field_type)) for field in schema.fields}

@@ -10,7 +10,7 @@ from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import REQUIRED
 from lakehouse.quality.contracts import Contracts
 from lakehouse.quality.errors import ContractError
-from lakehouse.quality.gates import declared_types
+from lakehouse.quality.gates import declared_types, types_of
 from lakehouse.quality.model_docs import Model, model_faults
 from lakehouse.quality.soda import SodaContract
 from lakehouse.storage.errors import StorageError, reason
@@ -90,7 +90,7 @@ class Verifier:
             try:
                 table = load_table(self.catalog, contract.table) if self.catalog else None
                 if table is not None:
-                    held = {field.name: str(field.field_type) for field in table.schema().fields}
+                    held = types_of(table.schema())
                     faults += table_faults(contract, held)
                     notes += undeclared(self.contracts.columns(contract.table), held)
                     agrees.append("its table")
