@@ -27,10 +27,12 @@ from lakehouse.storage.scan import pin_current, scan
 from lakehouse.storage.scratch import scratch_file
 from lakehouse.storage.sql import identifier, literal, qualified
 from lakehouse.storage.tables import load_table
+from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
+    from pyiceberg.schema import Schema
 
     from lakehouse.settings import Settings
     from lakehouse.storage.staging import RowSource, StagedFile
@@ -53,6 +55,8 @@ class ContractAudit:
             that are written again hold rows from before.
         may_be_empty: whether no rows are right, whatever the contract says.
         known_columns: columns that the contract need not declare.
+        brought: the columns, and fields of nested ones, that the rows came with; None: those of the files,
+            to which a write adds what else the table has.
         settings: say the time, and where refused rows are kept.
         results: filled by the audit.
     """
@@ -69,6 +73,7 @@ class ContractAudit:
     adds: bool = False
     may_be_empty: bool = False
     known_columns: frozenset[str] = frozenset()
+    brought: frozenset[str] | None = None
     results: Results = field(default_factory=dict)
 
     def begin(self, expected: Sequence[date | None]) -> None:
@@ -79,10 +84,17 @@ class ContractAudit:
 
     def sift(self, files: Sequence["StagedFile"]) -> Mapping[str, str]:
         """Set aside the rows that break a rule; returns, by file, what they meet."""
+        import duckdb
+
         rules = self._rules
         if not rules or not files:
             return {}
-        bad = count_by_file(self.connection, [file.path for file in files], rules)
+        try:
+            bad = count_by_file(self.connection, [file.path for file in files], rules)
+        except duckdb.Error:
+            if self._columns(_relation(files)).refuses:
+                return {}  # the audit says which column it is
+            raise
         partitions = {file.path: self._partition(file.partition) for file in files}
         for partition in dict.fromkeys(partitions[path] for path in bad):
             paths = [path for path in bad if partitions[path] == partition]
@@ -165,8 +177,8 @@ class ContractAudit:
         return SodaContract(self.contract, self.connection)
 
     @cached_property
-    def _declared(self) -> dict[str, str]:
-        return gates.declared_types(self.contract, self.connection)
+    def _declared(self) -> "Schema":
+        return gates.declared_schema(self.contract, self.connection)
 
     @cached_property
     def _rules(self) -> list[Rule]:
@@ -198,15 +210,19 @@ class ContractAudit:
         limits = self._limits
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         results.append(gates.good_rows(limits, rows, aside))
-        self._show(relation)
-        types = gates.types_of(self.connection, relation) if relation else None
-        results.append(gates.columns(self._declared, types, self.known_columns))
+        results.append(self._columns(relation))
         if not rows and results[0].good:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
         return results + [
             self._result(check, judged[check.name], partition) for check in self.contract.checks
         ]
+
+    def _columns(self, relation: str | None) -> CheckResult:
+        """Let the table's name be these rows, and judge their columns."""
+        self._show(relation)
+        found = to_iceberg_schema(describe(self.connection, relation)) if relation else None
+        return gates.columns(self._declared, found, self.known_columns, self.brought)
 
     def _without_rows(self, check: ContractCheck) -> CheckResult:
         return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")

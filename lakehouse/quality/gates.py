@@ -1,5 +1,6 @@
 """What every partition must pass, whatever its contract's checks are."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -13,6 +14,7 @@ from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
     from lakehouse.settings import Settings
@@ -116,18 +118,27 @@ def good_rows(limits: Gates, rows: int, aside: int) -> CheckResult:
 
 
 def columns(
-    declared: Mapping[str, str], types: Mapping[str, str] | None, known: frozenset[str]
+    expected: "Schema",
+    found: "Schema | None",
+    known: frozenset[str],
+    brought: frozenset[str] | None = None,
 ) -> CheckResult:
     """Whether the rows have the contract's columns.
 
     Args:
-        declared: the contract's columns with their Iceberg types.
-        types: the rows' columns with theirs, None if there are no rows.
+        expected: the contract's columns.
+        found: the rows', None if there are no rows.
         known: columns that need no declaration.
+        brought: the columns, and fields such as `address.zip`, that the rows had before the table's
+            own were added with nulls; None: those they have.
     """
-    if types is None:
+    if found is None:
         return CheckResult(COLUMNS, PASSED, True, note="no rows whose columns could differ")
-    differences = [f"{name} is missing" for name in declared if name not in types]
+    types = types_of(found)
+    declared = types_of(expected)
+    present = {*found.column_names} if brought is None else brought
+    missing = [name for name in expected.column_names if name not in present]
+    differences = [f"{name} is missing" for name in missing if name.rpartition(".")[0] not in missing]
     differences += [
         f"{name} is {types[name]}, declared {kind}"
         for name, kind in declared.items()
@@ -147,15 +158,14 @@ def columns(
     )
 
 
-def declared_types(contract: Contract, connection: "DuckDBPyConnection") -> dict[str, str]:
-    """The contract's columns with the types that a table has for them."""
+def declared_schema(contract: Contract, connection: "DuckDBPyConnection") -> "Schema":
+    """The contract's columns, as a table has them."""
     casts = ", ".join(
         f"cast(null as {column.type}) as {identifier(column.name)}" for column in contract.columns
     )
-    return types_of(connection, f"select {casts}")
+    return to_iceberg_schema(describe(connection, f"select {casts}"))
 
 
-def types_of(connection: "DuckDBPyConnection", query: str) -> dict[str, str]:
-    """A query's columns with the types that a table has for them."""
-    schema = to_iceberg_schema(describe(connection, query))
-    return {field.name: str(field.field_type) for field in schema.fields}
+def types_of(schema: "Schema") -> dict[str, str]:
+    """A schema's types by column, without the ids of nested fields, which depend on the columns' order."""
+    return {field.name: re.sub(r"\b\d+: ", "", str(field.field_type)) for field in schema.fields}

@@ -10,7 +10,7 @@ from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import REQUIRED
 from lakehouse.quality.contracts import Contracts
 from lakehouse.quality.errors import ContractError
-from lakehouse.quality.gates import declared_types
+from lakehouse.quality.gates import declared_schema, types_of
 from lakehouse.quality.model_docs import Model, model_faults
 from lakehouse.quality.soda import SodaContract
 from lakehouse.quality.todo import unfinished
@@ -91,7 +91,7 @@ class Verifier:
             try:
                 table = load_table(self.catalog, contract.table) if self.catalog else None
                 if table is not None:
-                    held = {field.name: str(field.field_type) for field in table.schema().fields}
+                    held = types_of(table.schema())
                     faults += table_faults(contract, held)
                     notes += undeclared(self.contracts.columns(contract.table), held)
                     agrees.append("its table")
@@ -177,7 +177,7 @@ def table_faults(contract: Contract, held: Mapping[str, str]) -> Iterator[str]:
     """
     import duckdb
 
-    for name, kind in declared_types(contract, duckdb.connect()).items():
+    for name, kind in types_of(declared_schema(contract, duckdb.connect())).items():
         if name not in held:
             yield f"the table lacks the column {name}: build it again"
         elif held[name] != kind:

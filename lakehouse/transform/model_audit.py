@@ -20,10 +20,12 @@ from lakehouse.storage import duckdb_session
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.staging import RowSource, StagedFile
 from lakehouse.storage.tables import TableSpec
+from lakehouse.storage.types import to_iceberg_schema
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from duckdb.sqltypes import DuckDBPyType
     from pyiceberg.catalog import Catalog
 
     from lakehouse.settings import Settings
@@ -36,6 +38,7 @@ class ModelAudit:
 
     Args:
         connection: private; the model's name becomes a view of the judged rows in it.
+        types: of the columns that the model gives; the table may have others.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class ModelAudit:
         run_id: str,
         spec: TableSpec,
         grain: Grain,
+        types: "dict[str, DuckDBPyType]",
         *,
         merges: bool,
     ) -> None:
@@ -65,6 +69,7 @@ class ModelAudit:
             expected=[None],
             quarantined=self.quarantined,
             adds=merges,
+            brought=frozenset(to_iceberg_schema(types).column_names),
         )
         self.begin([None])
 

@@ -33,6 +33,7 @@ from lakehouse.transform.window import Window, chunks
 if TYPE_CHECKING:
     from dbt.adapters.duckdb.utils import TargetConfig
     from duckdb import DuckDBPyConnection
+    from duckdb.sqltypes import DuckDBPyType
 
 
 SHOWN_FAILURES = 3  # the first tell what is wrong; Dagster shows all
@@ -93,13 +94,14 @@ class Plugin(BasePlugin):
             duckdb_session.set_time_zone(cursor)
             rows = _ModelRows(cursor, model["sql"], model["partition_grain"])
             with _as_dbt_error(name):
-                columns = {column: str(kind) for column, kind in describe(cursor, rows.query(None)).items()}
+                types = describe(cursor, rows.query(None))
+                columns = {column: str(kind) for column, kind in types.items()}
                 result = ModelResult(
                     table=name,
                     columns=columns,
                     lineage=column_lineage(rows.sql, list(columns), self._schemas(cursor)),
                 )
-                with self._audit(spec, model) as audit:
+                with self._audit(spec, model, types) as audit:
                     try:
                         for written in self._write(spec, model, rows, audit):
                             # After each commit, so that what is published is known even if the process dies.
@@ -114,7 +116,9 @@ class Plugin(BasePlugin):
             raise DbtRuntimeError(_not_published(result))
 
     @contextmanager
-    def _audit(self, spec: TableSpec, model: dict[str, Any]) -> Iterator[ModelAudit | None]:
+    def _audit(
+        self, spec: TableSpec, model: dict[str, Any], types: "dict[str, DuckDBPyType]"
+    ) -> Iterator[ModelAudit | None]:
         """What the model's rows have to pass; None for a model without a contract."""
         contract = contract_of(self.settings, spec.name)
         if contract is None:
@@ -129,6 +133,7 @@ class Plugin(BasePlugin):
                 self.invocation.run_id,
                 spec,
                 model["partition_grain"],
+                types,
                 merges=model["strategy"] in ("upsert", "insert_only"),
             )
 

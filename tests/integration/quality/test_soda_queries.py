@@ -1,0 +1,130 @@
+"""What is asked in another way than Soda asks it has Soda's answer."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+
+from lakehouse.quality import soda, soda_queries
+from lakehouse.quality.contract import Contract, read_contract
+from lakehouse.quality.soda import Judgement, SodaContract
+
+COLUMNS = "a integer, b varchar"
+NONE_TWICE = [(1, "x"), (1, "y"), (2, "x"), (None, "x"), (1, None), (None, None)]
+SOME_TWICE = [*NONE_TWICE, (1, "x"), (1, None), (None, None), (None, None), (3, ""), (3, "N/A")]
+COMPOSITE = {"duplicate": {"columns": ["a", "b"]}}
+PERCENT = {"threshold": {"metric": "percent", "must_be": 0}}
+
+
+def contract(folder: Path, *of_table: Any, of_b: tuple[Any, ...] = ()) -> Contract:
+    said = {
+        "dataset": "lakehouse/silver/t",
+        "version": "1.0.0",
+        "owner": "team:x",
+        "tier": 3,
+        "columns": [
+            {"name": "a", "data_type": "integer"},
+            {"name": "b", "data_type": "varchar", "checks": list(of_b)},
+        ],
+        "checks": list(of_table),
+    }
+    file = folder / "t.yml"
+    file.write_text(yaml.safe_dump(said))
+    return read_contract(file, "silver.t")
+
+
+def judged(contract: Contract, rows: list[tuple[Any, ...]]) -> Judgement:
+    connection = duckdb.connect()
+    connection.execute(f"create schema silver; create table silver.t ({COLUMNS})")
+    if rows:
+        connection.executemany("insert into silver.t values (?, ?)", rows)
+    [judgement] = SodaContract(contract, connection).judge(datetime.now(UTC)).values()
+    return judgement
+
+
+DUPLICATES = [
+    pytest.param((COMPOSITE,), (), id="composite"),
+    pytest.param(({"duplicate": {**COMPOSITE["duplicate"], "filter": "a = 1"}},), (), id="of some rows"),
+    pytest.param(({"duplicate": {**COMPOSITE["duplicate"], **PERCENT}},), (), id="percent"),
+    pytest.param((), ({"duplicate": None},), id="single"),
+    pytest.param((), ({"duplicate": {"filter": "b is not null"}},), id="single of some rows"),
+    pytest.param((), ({"duplicate": {"missing_values": ["", "N/A"]}},), id="missing values"),
+    pytest.param((), ({"duplicate": {"column_expression": "upper(b)"}},), id="expression"),
+]
+
+
+@pytest.mark.parametrize("rows", [NONE_TWICE, SOME_TWICE, []], ids=["none twice", "some twice", "no rows"])
+@pytest.mark.parametrize(("of_table", "of_b"), DUPLICATES)
+@pytest.mark.parametrize(("few", "at_once"), [(0, 1), (0, 1000), (1000, 1000)])
+def test_duplicates_are_as_many_as_soda_counts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[tuple[Any, ...]],
+    of_table: tuple[Any, ...],
+    of_b: tuple[Any, ...],
+    few: int,
+    at_once: int,
+) -> None:
+    said = contract(tmp_path, *of_table, of_b=of_b)
+    monkeypatch.setattr(soda_queries, "FEW_ROWS", few)
+    monkeypatch.setattr(soda_queries, "HASHES_AT_ONCE", at_once)
+    ours = judged(said, rows)
+    monkeypatch.setattr(soda, "take_out_keys", lambda _: [])
+
+    assert ours == judged(said, rows)
+    assert ours.outcome in ("passed", "failed")
+
+
+def test_soda_counts_no_keys_itself(tmp_path: Path) -> None:
+    connection = duckdb.connect()
+    connection.execute(f"create schema silver; create table silver.t ({COLUMNS})")
+    judge = SodaContract(contract(tmp_path, COMPOSITE, of_b=({"duplicate": None},)), connection)
+
+    assert not [query.sql for query in judge._soda.queries if "DISTINCT" in query.build_sql().upper()]
+
+
+def test_values_that_only_look_the_same_when_joined_are_two_keys(tmp_path: Path) -> None:
+    """Of Soda's own text of a composite key they are one."""
+    connection = duckdb.connect()
+    connection.execute("create schema silver; create table silver.t (a varchar, b varchar)")
+    connection.execute("insert into silver.t values ('x||y', 'z'), ('x', 'y||z')")
+    [judgement] = SodaContract(contract(tmp_path, COMPOSITE), connection).judge(datetime.now(UTC)).values()
+
+    assert judgement.outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "regex", ["^x", "y$", "x|y", "^x$|^y$", "(?i)X", "^$", "x.y", "[xy]{2}", "it's", r"\d", ""]
+)
+def test_a_pattern_finds_what_soda_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regex: str) -> None:
+    values = ["x", "y", "xy", "yx", "x\ny", "x\n", "\nx", "", "X", "it's", "7", "é", None]
+    check = {"invalid": {"valid_format": {"regex": regex, "name": "a pattern"}}}
+    said, rows = contract(tmp_path, of_b=(check,)), [(1, value) for value in values]
+    ours = judged(said, rows)
+    monkeypatch.setattr(soda_queries, "_anywhere", lambda value, regex: f"REGEXP_MATCHES({value}, {regex})")
+
+    assert ours == judged(said, rows)
+
+
+def test_people_read_the_pattern_as_it_is_written(tmp_path: Path) -> None:
+    said = contract(tmp_path, of_b=({"invalid": {"valid_format": {"regex": "^x", "name": "x"}}},))
+    connection = duckdb.connect()
+    connection.execute(f"create schema silver; create table silver.t ({COLUMNS})")
+    judge = SodaContract(said, connection)
+    judge.judge(datetime.now(UTC))
+
+    assert "REGEXP_MATCHES(\"b\", '^x')" in str(judge.failing_rows(said.checks[0]))
+
+
+def test_a_key_that_there_is_not_is_not_evaluated_and_hides_nothing(tmp_path: Path) -> None:
+    said = contract(tmp_path, {"duplicate": {"columns": ["a", "no_such"]}}, {"row_count": None})
+    connection = duckdb.connect()
+    connection.execute("create schema silver; create table silver.t as select 1 as a, 'x' as b")
+    judge = SodaContract(said, connection)
+    outcomes = {name: judgement.outcome for name, judgement in judge.judge(datetime.now(UTC)).items()}
+
+    assert outcomes == {"uniqueness_a_no_such": "not_evaluated", "completeness_row_count": "passed"}
+    assert any("no_such" in fault for fault in judge.rehearse())
