@@ -3,15 +3,22 @@
 import dagster as dg
 
 import assets
+from lakehouse.orchestration.table_checks import table_check_assets
+from lakehouse.settings import Settings
 
 
 def definitions() -> dg.Definitions:
-    """All assets with the checks they carry.
+    """All assets with the checks they carry, and the checks of their tables as a whole.
 
     Steps run in the run's own process: each process pays seconds of imports, and what is heavy
     (dbt, DuckDB) is outside Python's lock anyway. Runs are parallel, within the queue's limit.
     """
-    return dg.Definitions(assets=dg.load_assets_from_package_module(assets), executor=dg.in_process_executor)
+    loaded = list(dg.load_assets_from_package_module(assets))
+    return dg.Definitions(
+        assets=loaded,
+        asset_checks=table_check_assets(loaded, Settings().contracts_dir),
+        executor=dg.in_process_executor,
+    )
 
 
 defs = definitions()

@@ -69,14 +69,7 @@ def evaluation(
 
     A partition that was not published says so: Dagster would show its last good load.
     """
-    numbers = {"measured": result.measured, **result.metrics}
-    metadata: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
-    if result.threshold:
-        metadata["threshold"] = result.threshold
-    if result.outcome == NOT_EVALUATED:
-        metadata["not_evaluated"] = result.note or "a check that cannot be evaluated counts as failed"
-    elif result.note:
-        metadata["note"] = result.note
+    metadata = metadata_of(result)
     if result.failing_rows:
         metadata["failing_rows"] = dg.MetadataValue.md(f"```sql\n{result.failing_rows}\n```")
     if result.sample:
@@ -94,6 +87,19 @@ def evaluation(
         else dg.AssetCheckSeverity.WARN,
         blocking=result.blocks,
     )
+
+
+def metadata_of(result: CheckResult) -> dict[str, Any]:
+    """The numbers of a check, which the UI plots, and its words."""
+    numbers = {"measured": result.measured, **result.metrics}
+    metadata: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+    if result.threshold:
+        metadata["threshold"] = result.threshold
+    if result.outcome == NOT_EVALUATED:
+        metadata["not_evaluated"] = result.note or "a check that cannot be evaluated counts as failed"
+    elif result.note:
+        metadata["note"] = result.note
+    return metadata
 
 
 def _as_table(rows: Sequence[Mapping[str, Any]]) -> str:

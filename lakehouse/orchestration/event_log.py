@@ -91,6 +91,25 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
                 AssetCheckExecutionsTable.insert(), [{**row, "partition": key} for key in keys]
             )
 
+    def _update_asset_check_evaluation(self, event: EventLogEntry, event_id: int | None) -> None:
+        """Note what a check came to; a failed one on a row of its own, so that it is the latest.
+
+        Of a range the parent's latest is the last day's, and Dagster shows a check by its latest.
+        """
+        said: Any = event.dagster_event and event.dagster_event.event_specific_data
+        if not said.passed and said.partition is not None:
+            planned = AssetCheckExecutionsTable.c
+            with self.index_connection() as connection:
+                connection.execute(
+                    AssetCheckExecutionsTable.delete().where(
+                        planned.run_id == event.run_id,
+                        planned.asset_key == said.asset_key.to_string(),
+                        planned.check_name == said.check_name,
+                        planned.partition == said.partition,
+                    )
+                )
+        super()._update_asset_check_evaluation(event, event_id)
+
     @contextmanager
     def _one_transaction(self) -> Iterator[None]:
         """Whatever file is asked for meanwhile has one transaction, which ends with this."""

@@ -44,6 +44,7 @@ class Contract:
         tier: 1, 2 or 3, by how much depends on the table.
         timezone: whose midnight a partition ends at.
         gates: what it says of `Gates`; the rest is the project's.
+        freshness: the hours in which a partition, or a load, must come.
     """
 
     table: str
@@ -56,6 +57,7 @@ class Contract:
     schema_mode: SchemaMode = "evolve"
     timezone: str = "UTC"
     gates: Mapping[str, Any] = field(default_factory=dict)
+    freshness: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def quarantining(self) -> tuple[ContractCheck, ...]:
@@ -101,6 +103,7 @@ def contract_from(said: Any, table: str, file: Path) -> Contract:
         schema_mode=said.get("schema_mode", "evolve"),
         timezone=said.get("timezone", "UTC"),
         gates=said.get("gates") or {},
+        freshness=said.get("freshness") or {},
     )
 
 

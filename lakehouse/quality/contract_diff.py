@@ -59,6 +59,7 @@ def differences(old: Contract, new: Contract, settings: "Settings") -> list[Diff
         *check_differences(old, new),
         *_gate_differences(_gates(old, settings), _gates(new, settings)),
         *_left_to_settings(old, new),
+        *_freshness_differences(old.freshness, new.freshness),
     ]
     return sorted(found, key=lambda difference: -difference.step)
 
@@ -112,3 +113,13 @@ def _left_to_settings(old: Contract, new: Contract) -> Iterator[Difference]:
         yield Difference(Step.MINOR, f"gate {key} is left to the project's settings")
     for key in new.gates.keys() - old.gates.keys():
         yield Difference(Step.MINOR, f"gate {key} is no longer left to the project's settings")
+
+
+def _freshness_differences(old: Mapping[str, float], new: Mapping[str, float]) -> Iterator[Difference]:
+    for key in sorted({*old, *new}):
+        was, now = old.get(key), new.get(key)
+        if was == now:
+            continue
+        sooner = now is not None and (was is None or now < was)
+        step, how = (Step.MINOR, "tightened") if sooner else (Step.MAJOR, "loosened")
+        yield Difference(step, f"freshness {key} {how}: it is {json.dumps(now)}, was {json.dumps(was)}")

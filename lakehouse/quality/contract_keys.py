@@ -11,19 +11,20 @@ TIERS = (1, 2, 3)
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 REQUIRED_KEYS = ("dataset", "version", "owner", "tier", "columns")
-KEYS = (*REQUIRED_KEYS, "description", "schema_mode", "timezone", "gates", "checks")
+KEYS = (*REQUIRED_KEYS, "description", "schema_mode", "timezone", "gates", "freshness", "checks")
 REQUIRED_COLUMN_KEYS = ("name", "data_type")
 COLUMN_KEYS = (*REQUIRED_COLUMN_KEYS, "description", "nullable", "pii", "zone", "optional", "checks")
 PERCENT_GATES = ("good_rows_percent", "row_count_change_percent")
 GATES = (*PERCENT_GATES, "may_be_empty")
+FRESHNESS = ("due_within_hours", "loaded_within_hours")
 
 _KINDS: Mapping[type, tuple[str, ...]] = {
     str: ("dataset", "owner", "description", "schema_mode", "timezone", "name", "data_type", "pii", "zone"),
     bool: ("nullable", "optional", "may_be_empty"),
     list: ("columns", "checks"),
-    dict: ("gates",),
+    dict: ("gates", "freshness"),
 }
-_MAY_BE_EMPTY = ("description", "checks", "gates")
+_MAY_BE_EMPTY = ("description", "checks", "gates", "freshness")
 _IN_WORDS = {str: "a text", bool: "true or false", list: "a list", dict: "a mapping"}
 
 
@@ -44,6 +45,8 @@ def contract_faults(said: Mapping[str, Any], table: str) -> Iterator[str]:
         yield f"timezone is {timezone!r}, which is no time zone such as America/New_York"
     if isinstance(gates := said.get("gates"), dict):
         yield from _gate_faults(gates)
+    if isinstance(freshness := said.get("freshness"), dict):
+        yield from _freshness_faults(freshness)
     if isinstance(columns := said.get("columns"), list):
         yield from _columns_faults(columns)
 
@@ -56,6 +59,14 @@ def _gate_faults(gates: Mapping[str, Any]) -> Iterator[str]:
             continue
         if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
             yield f"gates: {key} is {number!r}, not a number of percent"
+
+
+def _freshness_faults(freshness: Mapping[str, Any]) -> Iterator[str]:
+    yield from _key_faults(freshness, FRESHNESS, (), "freshness")
+    for key in FRESHNESS:
+        hours = freshness.get(key, 1)
+        if isinstance(hours, bool) or not isinstance(hours, int | float) or hours <= 0:
+            yield f"freshness: {key} is {hours!r}, not a number of hours"
 
 
 def _columns_faults(columns: list[Any]) -> Iterator[str]:

@@ -10,14 +10,19 @@ if TYPE_CHECKING:
     from lakehouse.settings import Settings
 
 
+def now_by(settings: "Settings", timezone: str) -> datetime:
+    """Now, or the midnight at which the project's clock stands still."""
+    if settings.today is not None:
+        return datetime.combine(settings.today, time(), ZoneInfo(timezone))
+    return datetime.now(UTC)
+
+
 def judged_at(partition: date | None, grain: Grain, timezone: str, settings: "Settings") -> datetime:
     """When a partition ends by its own clock; without partitions, now.
 
     A partition that has not ended is judged as of now.
     """
-    now = datetime.now(UTC)
-    if settings.today is not None:
-        now = datetime.combine(settings.today, time(), ZoneInfo(timezone))
+    now = now_by(settings, timezone)
     if partition is None:
         return now
     after = next_partition(partition, grain)

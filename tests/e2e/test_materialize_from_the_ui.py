@@ -161,7 +161,9 @@ def test_a_day_that_breaks_the_contract_is_the_one_that_failed(
     assert set(lakehouse.flights_by_day("gold.daily_airport_performance")).isdisjoint(DAYS_OF_MONTH)
 
     page.goto("/assets/silver/flights?view=checks&checkDetail=validity_dep_delay")
-    expect(page.get_by_text("5760").first).to_be_visible()
+    expect(page.get_by_text(impossible_day).first).to_be_visible()
+    page.get_by_text("[Show Markdown]").nth(1).click()
+    expect(page.get_by_role("dialog")).to_contain_text("5760")
 
 
 @pytest.mark.usefixtures("whole_tables")

@@ -12,12 +12,14 @@ import pytest
 
 from lakehouse.catalog import open_catalog
 from lakehouse.settings import Settings
+from lakehouse.storage.tables import load_table
 
 Query = Callable[[str], list[tuple[Any, ...]]]
 Materialize = Callable[..., dg.ExecuteInProcessResult]
 
 DAYS = ["2013-05-01", "2013-05-02", "2013-05-03"]
 BAD = DAYS[1]
+BRONZE = dg.AssetKey(["bronze", "flights"])
 SILVER, GOLD = dg.AssetKey(["silver", "flights"]), dg.AssetKey(["gold", "daily_airport_performance"])
 
 
@@ -170,3 +172,31 @@ def test_checks_alone_judge_what_is_published(
     sql = judged[DAYS[0]].metadata["failing_rows"].value.removeprefix("```sql").removesuffix("```")
     assert len(query(sql)) == judged[DAYS[0]].metadata["measured"].value > 0
     assert not result.get_asset_materialization_events()
+
+
+def test_a_table_as_a_whole_is_judged_after_a_range_and_alone(
+    bad_day: Path, materialize: Materialize, instance: dg.DagsterInstance
+) -> None:
+    result = materialize("bronze.flights", start=DAYS[0], end=DAYS[-1])
+
+    late = evaluations(result, BRONZE, "freshness_due_partition")
+    assert {day: (each.passed, each.blocking) for day, each in late.items()} == {None: (False, False)}
+    assert "2013-05-04, 2013-05-05" in late[None].metadata["note"].value
+    assert evaluations(result, BRONZE, "completeness_missing_partitions")[None].passed
+    assert result.success
+
+    key = dg.AssetCheckKey(BRONZE, "completeness_missing_partitions")
+    load_table(open_catalog(Settings()), "bronze.flights").delete(f"flight_date = '{BAD}'")  # type: ignore[union-attr]
+    alone = alone_judged(instance, key)
+    assert not alone.passed
+    assert BAD in alone.metadata["note"].value
+
+
+def alone_judged(instance: dg.DagsterInstance, key: dg.AssetCheckKey) -> Any:
+    """What a check comes to that is executed without building anything."""
+    from lakehouse.definitions import defs
+
+    job = dg.define_asset_job("alone", selection=dg.AssetSelection.checks(key))
+    result = job.resolve(asset_graph=defs.resolve_asset_graph()).execute_in_process(instance=instance)
+    [evaluation] = evaluations(result, key.asset_key, key.name).values()
+    return evaluation

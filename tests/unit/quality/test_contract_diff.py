@@ -193,3 +193,18 @@ def test_the_version_that_is_needed(old: str, new: str, step: Step, suffices: bo
     enough, sentence = version_verdict(old, new, found)
 
     assert enough is suffices and says in sentence
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "step"), [(6, 12, MAJOR), (6, None, MAJOR), (6, 3, MINOR), (None, 6, MINOR)]
+)
+def test_a_later_partition_breaks_who_counts_on_it(
+    compare: Compare, was: int | None, now: int | None, step: Step
+) -> None:
+    old, new = (
+        written(freshness={"due_within_hours": hours} if hours else {"loaded_within_hours": 24})
+        for hours in (was, now)
+    )
+    found = [each for each in compare(old, new) if "due_within_hours" in each.text]
+
+    assert [each.step for each in found] == [step]
