@@ -8,6 +8,7 @@ import dagster as dg
 from dagster_dlt import DagsterDltTranslator
 from dagster_dlt.translator import DltResourceTranslatorData
 
+from lakehouse.clock import Grain
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.load import load
@@ -16,6 +17,7 @@ from lakehouse.orchestration.batch import in_one_batch
 from lakehouse.orchestration.bronze_events import RECONCILIATION, load_events
 from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
 from lakehouse.orchestration.partitions import chunks, partition_dates
+from lakehouse.orchestration.recheck import Published, recheck
 from lakehouse.orchestration.replay import WRITES
 from lakehouse.orchestration.reporting import column_schema, done, failure
 from lakehouse.settings import Settings
@@ -68,13 +70,24 @@ def bronze_asset(
         name=f"{LAYER}__{source.table}",
         specs=[spec],
         check_specs=checks,
+        can_subset=True,  # the checks alone can be executed
         pool=pool,
         backfill_policy=dg.BackfillPolicy.single_run() if partitions_def else None,
     )
     def load_table(context: dg.AssetExecutionContext) -> Iterator[Any]:
-        yield from _load(context, source, spec, checks)
+        if context.selected_asset_keys:
+            yield from _load(context, source, spec, checks)
+        elif source.contract is not None:
+            yield from recheck(_published(source, spec), context, context.selected_asset_check_keys)
 
     return load_table
+
+
+def _published(source: BronzeSource, spec: dg.AssetSpec) -> Published:
+    assert source.contract is not None
+    loaded = frozenset(column.name for column in LOAD_COLUMNS)
+    grain: Grain | None = "day" if source.partition_by else None
+    return Published(source.contract, spec, source.partition_by, grain, loaded)
 
 
 def _spec(
@@ -134,4 +147,5 @@ def _load(
     yield done(spec.key)
     # Each partition was evaluated above; this only ends the checks' outputs.
     for check in checks:
-        yield dg.Output(None, output_name=check.get_python_identifier())
+        if check.key in context.selected_asset_check_keys:
+            yield dg.Output(None, output_name=check.get_python_identifier())

@@ -15,7 +15,7 @@ from lakehouse.orchestration.batch import Event, in_one_batch
 from lakehouse.orchestration.contract_checks import contract_check_specs, evaluations
 from lakehouse.orchestration.dbt_project import dbt_cli
 from lakehouse.orchestration.partitions import partition_dates
-from lakehouse.orchestration.recheck import recheck
+from lakehouse.orchestration.recheck import recheck_models
 from lakehouse.orchestration.reporting import (
     column_lineage,
     column_schema,
@@ -55,7 +55,7 @@ class DbtRun:
         else:
             checks = self.context.selected_asset_check_keys
             tests = [uid for uid, check in self.models.tests().items() if check.key in checks]
-            yield from recheck(self.models, self.context, checks)
+            yield from recheck_models(self.models, self.context, checks)
             if tests:
                 invocation = Invocation(self.context.run_id, None)
                 yield from self._invoke(["test", *self.models.select(tests)], {}, invocation)
@@ -143,7 +143,8 @@ class DbtRun:
         elif not refused:
             yield done(spec.key)
             for check in contract_check_specs(contract, spec.key, spec.partitions_def):
-                yield dg.Output(None, output_name=check.get_python_identifier())
+                if check.key in self.context.selected_asset_check_keys:
+                    yield dg.Output(None, output_name=check.get_python_identifier())
 
     def _metadata(self, result: ModelResult, spec: dg.AssetSpec) -> dict[str, Any]:
         node = self.models.manifest["nodes"][spec.metadata["dagster_dbt/unique_id"]]

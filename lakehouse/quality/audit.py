@@ -18,12 +18,13 @@ from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.failing_rows import rows_of_published, rows_of_refused, sample
 from lakehouse.quality.judged_time import judged_at
+from lakehouse.quality.published import published_rows
 from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.quality.refused import keep_refused
 from lakehouse.quality.rules import GoodRows, Rule, condition_of, count_by_file, rows_of, set_aside
 from lakehouse.quality.soda import Judgement, SodaContract
 from lakehouse.storage.errors import StorageError
-from lakehouse.storage.scan import pin_current, scan
+from lakehouse.storage.scan import pin_current
 from lakehouse.storage.scratch import scratch_file
 from lakehouse.storage.sql import identifier, literal, qualified
 from lakehouse.storage.tables import load_table
@@ -144,15 +145,15 @@ class ContractAudit:
         table = load_table(self.catalog, self.contract.table)
         if table is None:
             raise StorageError(f"{self.contract.table} does not exist yet: materialize it first.")
-        there: list[date | None] = [*sorted(gates.rows_by_partition(table))] if self.partition_by else [None]
-        self.expected = there if partitions is None else partitions
+        there = published_rows(table, self.partition_by)
+        self.expected = [*there] if partitions is None else partitions
+        aside = Quarantine(self.catalog, self.contract.table, "", "", 1).count(self.connection)
         for partition in self.expected:
-            relation = scan(table.metadata_location, table.metadata.current_snapshot_id)
-            if partition is not None:
-                relation += f" where {identifier(str(self.partition_by))} = date {literal(partition)}"
-            [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
-            aside = Quarantine(self.catalog, self.contract.table, "", "", 1).count(self.connection, partition)
-            judged = self._judge(partition, int(rows), aside, relation)
+            relation = there.get(partition)
+            rows = 0
+            if relation is not None:
+                [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
+            judged = self._judge(partition, rows, aside.get(partition, 0), relation)
             self.results[partition] = self._with_sql(judged, partition, refused=False)
         return self.results
 

@@ -139,17 +139,14 @@ class Quarantine:
         rows.connection.execute("set TimeZone = 'UTC'")
         write.append(self.catalog, self.spec, rows, self.load_id, {RUN_ID: self.run_id})
 
-    def count(self, connection: "DuckDBPyConnection", partition: date | None) -> int:
-        """Rows that quarantine holds of a partition, or of a table that has none."""
+    def count(self, connection: "DuckDBPyConnection") -> dict[date | None, int]:
+        """Rows that quarantine holds, by partition; None: of a table that has none."""
         table = load_table(self.catalog, self.spec.name)
         if table is None:
-            return 0
+            return {}
         rows = scan(table.metadata_location, table.metadata.current_snapshot_id)
-        [(count,)] = connection.execute(
-            f"select count(*) from ({rows}) where scope = ? and partition is not distinct from ?",
-            [ROW, partition],
-        ).fetchall()
-        return int(count)
+        counted = f"select partition, count(*) from ({rows}) where scope = ? group by all"
+        return dict(connection.execute(counted, [ROW]).fetchall())
 
     def settle(
         self,

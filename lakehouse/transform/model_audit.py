@@ -126,8 +126,13 @@ def judge_published(
     partition_by: str | None,
     grain: Grain | None,
     partitions: Sequence[date] | None,
+    known_columns: frozenset[str] = frozenset(),
 ) -> Results:
-    """Judge rows that are published already, partition by partition; None: all that there are.
+    """Judge rows that are published already, partition by partition.
+
+    Args:
+        partitions: which; None: all that there are.
+        known_columns: columns that the contract need not declare.
 
     Raises:
         StorageError: there is no such table.
@@ -143,6 +148,7 @@ def judge_published(
             grain=grain or "day",
             expected=[None],
             quarantined=Quarantined(connection, contract.version),
+            known_columns=known_columns,
         )
         return audit.recheck(partitions)
 

@@ -200,3 +200,41 @@ def alone_judged(instance: dg.DagsterInstance, key: dg.AssetCheckKey) -> Any:
     result = job.resolve(asset_graph=defs.resolve_asset_graph()).execute_in_process(instance=instance)
     [evaluation] = evaluations(result, key.asset_key, key.name).values()
     return evaluation
+
+
+def test_checks_of_bronze_alone_judge_what_is_published(
+    bad_day: Path, instance: dg.DagsterInstance, query: Query
+) -> None:
+    from lakehouse.definitions import defs
+
+    table = load_table(open_catalog(Settings()), "bronze.flights")
+    assert table is not None
+    table.delete(f"flight_date = '{BAD}' and carrier <> 'UA'")
+    before = query("select count(*) from bronze.flights")
+    key = dg.AssetCheckKey(BRONZE, "completeness_gate_row_count")
+    job = dg.define_asset_job("alone", selection=dg.AssetSelection.checks(key))
+
+    result = job.resolve(asset_graph=defs.resolve_asset_graph()).execute_in_process(instance=instance)
+
+    judged = evaluations(result, BRONZE, key.name)
+    [(left,)] = query(f"select count(*) from bronze.flights where flight_date = '{BAD}'")
+    assert judged[BAD].metadata["rows"].value == left
+    assert {*judged} == {*DAYS}
+    assert query("select count(*) from bronze.flights") == before
+
+
+def test_an_asset_can_be_built_without_its_checks(
+    bad_day: Path, instance: dg.DagsterInstance, query: Query
+) -> None:
+    from lakehouse.definitions import defs
+
+    selection = dg.AssetSelection.assets(BRONZE, SILVER).without_checks()
+    job = dg.define_asset_job("unchecked", selection=selection).resolve(
+        asset_graph=defs.resolve_asset_graph()
+    )
+
+    good = job.execute_in_process(instance=instance, partition_key=DAYS[0], raise_on_error=False)
+    bad = job.execute_in_process(instance=instance, partition_key=BAD, raise_on_error=False)
+
+    assert good.success and not bad.success  # what the contract refuses is not published all the same
+    assert query("select distinct flight_date::varchar from silver.flights") == [(DAYS[0],)]
