@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import dagster as dg
+import pyarrow as pa
 import pytest
 from alert_server import TOKEN, AlertServer, alert_server
 
+from lakehouse.catalog import open_catalog
 from lakehouse.settings import Settings
 
 Materialize = Callable[..., dg.ExecuteInProcessResult]
@@ -191,3 +193,33 @@ def test_what_nobody_took_is_told_by_the_next_run(
     monkeypatch.setenv("LAKEHOUSE_ALERT_URLS", server.url)
     materialize("bronze.flights", start=BAD)
     assert len(server.received) == 1
+
+
+def test_checks_run_alone_tell_too(
+    bad_file: Path,
+    server: AlertServer,
+    materialize: Materialize,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from lakehouse.definitions import defs
+
+    monkeypatch.setenv("LAKEHOUSE_ALERT_WARNINGS", "1")
+    assert materialize("bronze.airlines", "silver.airlines").success
+    graph = defs.resolve_asset_graph()
+    airlines = dg.AssetKey(["silver", "airlines"])
+    keys = [key for key in graph.asset_check_keys if key.asset_key == airlines and "required" in key.name]
+    job = dg.define_asset_job("alone", selection=dg.AssetSelection.checks(*keys)).resolve(asset_graph=graph)
+    catalog = open_catalog(Settings())
+    table = catalog.load_table("silver.airlines")
+    with table.transaction() as change:  # as if somebody had written to it past us
+        rows = table.scan().to_arrow()
+        change.overwrite(
+            rows.set_column(1, rows.schema.field(1), pa.nulls(len(rows), rows.schema.field(1).type))
+        )
+
+    job.execute_in_process(instance=instance, raise_on_error=False)
+
+    [body] = server.bodies
+    assert body.startswith("[error] silver.airlines: 1 check failed\n")
+    assert "- completeness_required_columns failed: every row has carrier, name (blocks)" in body
