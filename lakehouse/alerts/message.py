@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from lakehouse.alerts.outcome import Finding, Kind, TableOutcome
+from lakehouse.quality.refused import refused_view
 
 SHOWN_PARTITIONS = 5  # a backfill may fail 365 of them for one reason
 LONGEST = 500  # characters of one reason; some chat services cut a message at 2,000
@@ -30,7 +31,7 @@ def message_of(tables: Sequence[TableOutcome], run_id: str, dagster_url: str) ->
     more = f" (and {_count(len(tables) - 1, 'more table')})" if len(tables) > 1 else ""
     worst = min(tables, key=lambda table: SEVERITIES.index(table.severity))
     title = f"[{severity}] {_headline(worst)}{more}"
-    sections = ["\n".join(_section(table, run_id)) for table in tables]
+    sections = ["\n".join(_section(table, run_id, named=len(tables) > 1)) for table in tables]
     sections.append(f"Run: {dagster_url.rstrip('/')}/runs/{run_id}")
     return Message(title, "\n\n".join(sections), severity)
 
@@ -51,8 +52,9 @@ def _headline(table: TableOutcome) -> str:
     return f"{table.table}: {_count(len({one.subject for one in table.findings}), 'check')} warned"
 
 
-def _section(table: TableOutcome, run_id: str) -> Iterator[str]:
-    yield f"{_headline(table)}."
+def _section(table: TableOutcome, run_id: str, *, named: bool) -> Iterator[str]:
+    if named:  # else the title says it
+        yield f"{_headline(table)}."
     tier = f", tier {table.tier}" if table.tier else ""
     yield f"Owner: {table.owner}{tier}"
     failed = table.of(Kind.CHECK)
@@ -88,10 +90,9 @@ def _group(heading: str, findings: Sequence[Finding]) -> Iterator[str]:
 
 def _next(table: TableOutcome, run_id: str) -> Iterator[str]:
     """Commands that show the rows."""
-    lost = {one.partition for one in table.of(Kind.NOT_PUBLISHED)}
-    if lost & {one.partition for one in table.of(Kind.CHECK)}:
-        refused = f"refused.{table.table.replace('.', '_')}"
-        yield f"Rows that were refused: lakehouse query \"select * from {refused} where run_id = '{run_id}'\""
+    if table.refused:
+        sql = f"select * from {refused_view(table.table)} where run_id = '{run_id}'"
+        yield f'Rows that were refused: lakehouse query "{sql}"'
     if table.of(Kind.QUARANTINE):
         yield f"Rows in quarantine: lakehouse quarantine show {table.table}"
 

@@ -56,6 +56,7 @@ class TableOutcome:
     Args:
         tier: 1, 2 or 3, by how much depends on the table; None: nobody said.
         adds: whether what a load sets aside comes to what is in quarantine already.
+        refused: whether rows that were not published are kept to look at.
         published: its partitions that were ("" is a table that has none).
         mended: what is no longer wrong, if it was.
     """
@@ -64,6 +65,7 @@ class TableOutcome:
     owner: str
     tier: int | None = None
     adds: bool = False
+    refused: bool = False
     published: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
     mended: set[Key] = field(default_factory=set)

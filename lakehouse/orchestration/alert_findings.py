@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 
 from lakehouse.alerts.outcome import Finding, Kind
+from lakehouse.orchestration.bronze_events import RECONCILIATION
 from lakehouse.orchestration.contract_checks import UNJUDGED
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.masking import masked_columns
@@ -34,7 +35,7 @@ def finding_of(judged: Judged, table: str, meaning: str, contract: Contract | No
     said, name = metadata_of(judged), str(judged.check_name)
     if said.get("not_evaluated") == UNJUDGED:
         return None  # so the partition was not published, for a reason that is told
-    if "rows_loaded" not in said and "rows_extracted" in said and "not_published" in said:
+    if name == RECONCILIATION and "not_published" in said:
         return None
     warns = judged.severity == dg.AssetCheckSeverity.WARN
     if warns and _quarantines(contract, name) and said.get("rows_quarantined"):

@@ -9,7 +9,7 @@ from dagster._core.events import DagsterEvent, DagsterEventType
 from lakehouse.alerts.outcome import Key, Kind
 from lakehouse.orchestration.alert_findings import Judged, finding_of, metadata_of, partition_of
 from lakehouse.orchestration.alert_tables import StepTables, name_of
-from lakehouse.quality.gates import GOOD_ROWS
+from lakehouse.quality.gates import GOOD_ROWS, ROW_COUNT
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Watch:
         partition, said, name = partition_of(event), metadata_of(event), str(event.check_name)
         if "not_published" in said:
             self.tables.not_published(key, partition, str(said["not_published"]))
+            if name == ROW_COUNT and said.get("rows"):
+                self.tables.table(key).refused = True
         elif name == GOOD_ROWS and "rows_quarantined" in said:
             self.tables.set_aside(key, partition, int(said["rows_quarantined"]), "row")
         if event.passed:

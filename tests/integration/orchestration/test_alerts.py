@@ -1,8 +1,10 @@
 """Alerts through Dagster: what goes wrong in a step reaches a real server, once, and never fails a load."""
 
 import socket
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
@@ -223,3 +225,16 @@ def test_checks_run_alone_tell_too(
     [body] = server.bodies
     assert body.startswith("[error] silver.airlines: 1 check failed\n")
     assert "- completeness_required_columns failed: every row has carrier, name (blocks)" in body
+
+
+def test_a_table_that_is_refused_as_a_whole_is_told_once(
+    bad_file: Path, settings: Settings, server: AlertServer, materialize: Materialize
+) -> None:
+    with closing(sqlite3.connect(settings.source_dir / "operational.db")) as operational:
+        operational.execute("delete from airlines")
+        operational.commit()
+    assert not materialize("bronze.airlines").success
+    [body] = server.bodies
+    assert body.startswith("[error] bronze.airlines was not published\n")
+    assert "The step failed" not in body
+    assert "refused." not in body  # there were no rows to keep

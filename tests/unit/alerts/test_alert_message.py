@@ -39,7 +39,14 @@ def test_a_check_that_fails_for_a_month_of_days_is_said_once() -> None:
 def test_a_partition_without_a_failed_check_says_its_reason() -> None:
     message = message_of([flights(lost("2013-01-01", "no file"), failed("2013-01-02"))], "r1", URL)
     assert "- Not published\n    2013-01-01: no file\n" in message.body
-    assert "refused." not in message.body  # no rows were kept of it
+    assert "refused." not in message.body
+
+
+def test_rows_that_are_kept_can_be_queried() -> None:
+    table = flights(lost("2013-01-01"), failed("2013-01-01"))
+    table.refused = True
+    sql = "select * from refused.silver_flights where run_id = 'r1'"
+    assert f'lakehouse query "{sql}"' in message_of([table], "r1", URL).body
 
 
 def test_a_long_reason_is_cut() -> None:
