@@ -66,14 +66,17 @@ def send(targets: Sequence[Target], message: Message | None, timeout_seconds: fl
     return [Answer(target, _refusal(post, end, timeout_seconds)) for target, post in posts]
 
 
-def _start(target: Target, message: Message | None) -> "subprocess.Popen[str]":
-    post = subprocess.Popen(
-        [sys.executable, "-m", "lakehouse.alerts.post"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+def _start(target: Target, message: Message | None) -> "subprocess.Popen[str] | None":
+    try:
+        post = subprocess.Popen(
+            [sys.executable, "-m", "lakehouse.alerts.post"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+    except OSError:  # too many processes, no memory
+        return None
     said = json.dumps({"url": target.url.get_secret_value(), "message": vars(message) if message else None})
     try:
         assert post.stdin is not None
@@ -85,7 +88,9 @@ def _start(target: Target, message: Message | None) -> "subprocess.Popen[str]":
     return post
 
 
-def _refusal(post: "subprocess.Popen[str]", end: float, timeout_seconds: float) -> str:
+def _refusal(post: "subprocess.Popen[str] | None", end: float, timeout_seconds: float) -> str:
+    if post is None:
+        return "no process could be started to send it"
     try:
         said, _ = post.communicate(timeout=max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired:
