@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakehouse.alert_commands import alert
 from lakehouse.contract_cli import contract
 from lakehouse.quarantine_commands import quarantine
 
@@ -68,6 +69,7 @@ def main(debug: bool) -> None:
     """Look into the lakehouse."""
 
 
+main.add_command(alert)
 main.add_command(contract)
 
 

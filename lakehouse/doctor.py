@@ -52,6 +52,7 @@ def examine(settings: "Settings") -> Iterator[Finding]:
         data_folder,
         sources,
         contracts,
+        alerts,
         tables,
     )
     for examination in examinations:
@@ -183,6 +184,21 @@ def contracts(settings: "Settings") -> Iterator[Finding]:
         yield Finding("broken", "contracts", _some(wrong), f"Mend them in {settings.contracts_dir}.")
     else:
         yield Finding("ok", "contracts", f"{len(files)}, each readable")
+
+
+def alerts(settings: "Settings") -> Iterator[Finding]:
+    """Whether alerts have a target, and apprise knows each; none is sent."""
+    from lakehouse.alerts.targets import send, targets_of
+
+    targets = targets_of(settings.alert_urls)
+    answers = send(targets, None, settings.alert_timeout_seconds)
+    if wrong := [f"{answer.target.name}: {answer.refusal}" for answer in answers if answer.refusal]:
+        yield Finding("broken", "alerts", _some(wrong), "Mend LAKEHOUSE_ALERT_URLS.")
+    elif targets:
+        names = ", ".join(target.name for target in targets)
+        yield Finding("ok", "alerts", f"{names}; `lakehouse alert test` sends one")
+    else:
+        yield Finding("ok", "alerts", "only in the log, for LAKEHOUSE_ALERT_URLS is not set")
 
 
 def tables(settings: "Settings") -> Iterator[Finding]:

@@ -82,6 +82,23 @@ class Settings(BaseSettings):
         ge=1,
         description="How many days maintenance keeps staged rows that a contract's check refused.",
     )
+    alert_urls: SecretStr | None = Field(
+        None, description="The apprise URLs that alerts go to, by white space or commas; None: only the log."
+    )
+    alert_repeat_minutes: float = Field(
+        60,  # a retry, or a sensor's next ticks, tell nothing new
+        ge=0,
+        description="After how long an alert says again what one said before.",
+    )
+    alert_timeout_seconds: float = Field(
+        10,  # of what a run may wait for a server that does not answer
+        gt=0,
+        description="How long sending an alert may take.",
+    )
+    alert_warnings: bool = Field(False, description="Whether a check that only warns is worth an alert.")
+    dagster_url: str = Field(
+        "http://127.0.0.1:3000", description="Where Dagster is seen, for links to a run."
+    )
     today: date | None = Field(None, description="Holds the clock still, to live through past data.")
     sample: timedelta | None = Field(None, description="Builds only the last days, such as `7d`.")
 

@@ -1,6 +1,6 @@
 """Bronze assets: one op a table, over dagster-dlt's spec of its resource."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -13,6 +13,7 @@ from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.load import load
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
+from lakehouse.orchestration.alerts import with_alerts
 from lakehouse.orchestration.batch import in_one_batch
 from lakehouse.orchestration.bronze_events import RECONCILIATION, load_events
 from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
@@ -75,10 +76,12 @@ def bronze_asset(
         backfill_policy=dg.BackfillPolicy.single_run() if partitions_def else None,
     )
     def load_table(context: dg.AssetExecutionContext) -> Iterator[Any]:
+        contracts = {spec.key: source.contract} if source.contract else {}
         if context.selected_asset_keys:
-            yield from _load(context, source, spec, checks)
+            yield from with_alerts(context, _load(context, source, spec, checks), contracts)
         elif source.contract is not None:
-            yield from recheck(_published(source, spec), context, context.selected_asset_check_keys)
+            judged = recheck(_published(source, spec), context, context.selected_asset_check_keys)
+            yield from with_alerts(context, judged, contracts)
 
     return load_table
 
@@ -122,7 +125,7 @@ def _load(
     source: BronzeSource,
     spec: dg.AssetSpec,
     checks: Sequence[dg.AssetCheckSpec],
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Load chunk by chunk and report each partition as soon as it is committed."""
     settings = Settings()
     parts: list[Sequence[date] | None] = [None]

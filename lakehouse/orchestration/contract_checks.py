@@ -11,6 +11,8 @@ from lakehouse.quality.check_result import NOT_EVALUATED, WARNED, CheckResult, R
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.gates import GATES
 
+UNJUDGED = "there were no rows to judge"
+
 
 def check_spec(
     key: dg.AssetKey,
@@ -58,7 +60,7 @@ def evaluations(
     names = [*GATES, *(check.name for check in contract.checks)]
     for partition, reason in reasons.items():
         for name in names if partition not in results else ():
-            missing = CheckResult(name, NOT_EVALUATED, True, note="there were no rows to judge")
+            missing = CheckResult(name, NOT_EVALUATED, True, note=UNJUDGED)
             yield evaluation(key, missing, partition, run_id, reason)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from lakehouse.clock import Grain
+from lakehouse.orchestration.alerts import with_alerts
 from lakehouse.orchestration.contract_checks import contract_check_specs
 from lakehouse.orchestration.dbt_project import models
 from lakehouse.orchestration.dbt_run import DbtRun
@@ -80,7 +81,8 @@ class Models:
             backfill_policy=dg.BackfillPolicy.single_run() if partitioned else None,
         )
         def build(context: dg.AssetExecutionContext) -> Iterator[Any]:
-            yield from DbtRun(self, context).run()
+            contracts = {spec.key: self.contracts[uid] for uid, spec in self.specs.items()}
+            yield from with_alerts(context, DbtRun(self, context).run(), contracts)
 
         return build
 

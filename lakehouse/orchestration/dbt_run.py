@@ -1,7 +1,7 @@
 """One dbt invocation on behalf of a Dagster run, reported model by model and test by test."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -46,7 +46,7 @@ class DbtRun:
     models: "Models"
     context: dg.AssetExecutionContext
 
-    def run(self) -> Iterator[Any]:
+    def run(self) -> Generator[Any, None, None]:
         """Build the selected models with their tests, or run the selected tests alone."""
         asked = self.context.selected_asset_keys
         selected = {uid: spec for uid, spec in self.models.specs.items() if spec.key in asked}

@@ -1,6 +1,6 @@
 """A contract's checks run alone: they judge what is published already."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ class Published:
 
 def recheck(
     table: Published, context: dg.AssetExecutionContext, asked: AbstractSet[dg.AssetCheckKey]
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Evaluate those of the table's contract checks that were asked for.
 
     Raises:
