@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table, Transaction
 
     from lakehouse.storage.removal import Remover
+    from lakehouse.storage.marking import Marker
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class Write:
 
     catalog: "Catalog"
     spec: TableSpec
-    stager: "Stager | Merger | WindowStager | Remover"
+    stager: "Stager | Merger | WindowStager | Remover | Marker"
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]
