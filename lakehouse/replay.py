@@ -76,6 +76,23 @@ def still_there(settings: "Settings", table: str, partition: str | None) -> Iter
         yield f"and {total - SHOWN_REASONS} more: `lakehouse quarantine show {table}`"
 
 
+def left_out(settings: "Settings", table: str) -> list[str]:
+    """Of what is still in quarantine of a table that is added to, what no replay takes up, and what to do.
+
+    Empty for other tables: their replay takes their rows from the source.
+    """
+    from lakehouse.quality.backlog import Backlog
+    from lakehouse.quality.quarantine import Quarantine
+    from lakehouse.storage import duckdb_session
+
+    connection = duckdb_session.connect(settings)
+    try:
+        quarantine = Quarantine(open_catalog(settings), table, "", "", settings.keep_snapshots)
+        return [*Backlog(quarantine, connection).left_out()]
+    finally:
+        connection.close()
+
+
 def _held(settings: "Settings", table: str, partition: str | None) -> dict[str | None, Held]:
     held = held_in_quarantine(settings, table)
     return {each.partition: each for each in held if partition is None or each.partition == partition}

@@ -3,7 +3,7 @@
 import contextlib
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 REPLAY = "lakehouse/replay"  # a tag of these runs
 WRITES = "lakehouse/writes"  # metadata of an asset: what a build does with the rows that are there
 REPLACING = ("replace", "overwrite_partition")
+ADDING = ("append", "merge")
 LOG = "replay.log"
 
 
@@ -39,7 +40,7 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
         spec = next((spec for spec in defs.resolve_all_asset_specs() if spec.key == key), None)
         if spec is None:
             raise ReplayError(f"{table} is no asset of this project, so that it cannot be built again.")
-        _refuse_what_adds(table, spec)
+        _refuse_what_cannot(table, spec)
         with dg.DagsterInstance.get() as instance:
             ranges = list(_ranges(table, spec, partitions))
             return [
@@ -65,14 +66,20 @@ def _definitions(project_dir: Path) -> "dg.Definitions":
     return defs
 
 
-def _refuse_what_adds(table: str, spec: "dg.AssetSpec") -> None:
+def is_replay(tags: Mapping[str, str], table: str) -> bool:
+    """Whether a run is to load a table's rows from quarantine, if its source will not give them again."""
+    return tags.get(REPLAY) == table
+
+
+def _refuse_what_cannot(table: str, spec: "dg.AssetSpec") -> None:
     writes = spec.metadata.get(WRITES)
-    if writes not in REPLACING:
-        raise ReplayError(
-            f"{table} is written by {writes}: its source does not give the same rows again, so that building "
-            f"it would not bring back what is in quarantine. `lakehouse quarantine show {table}` gives the "
-            "rows; have the source send them again."
-        )
+    if writes in REPLACING or (writes in ADDING and spec.key.path[0] == "bronze"):
+        return
+    raise ReplayError(
+        f"{table} is written by {writes}: its source does not give the same rows again, so that building "
+        f"it would not bring back what is in quarantine. `lakehouse quarantine show {table}` gives the "
+        "rows; have the source send them again."
+    )
 
 
 def _ranges(

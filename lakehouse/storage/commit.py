@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, Transaction
 
-    from lakehouse.storage.removal import Remover
     from lakehouse.storage.marking import Marker
+    from lakehouse.storage.removal import Remover
 
 logger = logging.getLogger(__name__)
 
