@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,23 @@ class ReplayError(StorageError):
     """Nothing was built. The message is for the user."""
 
 
-def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) -> list[str]:
-    """Build these partitions of a table, or (None) all of it; returns what failed, a sentence for each run.
+@dataclass(frozen=True)
+class Rebuilt:
+    """What the runs came to.
+
+    Args:
+        failures: what failed, a sentence for each run.
+        from_quarantine: whether the rows came from quarantine, and not from their source.
+    """
+
+    failures: list[str]
+    from_quarantine: bool = False
+
+
+def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) -> Rebuilt:
+    """Build these partitions of a table, or (None) all of it.
+
+    A table that its source adds to gets its rows from quarantine.
 
     Raises:
         ReplayError: the table cannot be built so.
@@ -43,9 +59,10 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
         _refuse_what_cannot(table, spec)
         with dg.DagsterInstance.get() as instance:
             ranges = list(_ranges(table, spec, partitions))
-            return [
+            failures = [
                 said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
             ]
+    return Rebuilt(failures, spec.metadata.get(WRITES) in ADDING)
 
 
 def _definitions(project_dir: Path) -> "dg.Definitions":

@@ -75,16 +75,19 @@ class Backlog:
         table = self.quarantine.table
         if unreadable := self._count(f"{WHOLE} and not {KEPT}"):
             yield (
-                f"{unreadable} of them could not be read, and what was kept is no row: have the source send "
-                "them again."
+                f"{unreadable} in quarantine could not be read, and what was kept is no row: have the source "
+                "send them again."
             )
         if unheld := self._count(f"{WHOLE} and {KEPT} and not {self._of_held_loads()}"):
             yield (
-                f"{unheld} of them are of loads that {table} does not hold, since they failed or were rolled "
-                f"back: load {table} again, which brings them again."
+                f"{unheld} in quarantine are of loads that {table} does not hold, since they failed, were "
+                f"rolled back or go on still: load {table} again, which brings them again."
             )
         if values := self._count(f"not ({WHOLE})"):
-            yield f"{values} of them are single values of rows that are in {table}, with null in their place."
+            yield (
+                f"{values} in quarantine are single values of rows that are in {table}, with null in their "
+                "place."
+            )
 
     def _of_held_loads(self) -> str:
         held = self._held()

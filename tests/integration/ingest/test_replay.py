@@ -139,7 +139,7 @@ def test_rows_of_a_load_that_the_table_does_not_hold_are_left_to_it(lake: Lake, 
     assert sold(lake) == [(5, 1, 5)]
     assert aside(lake) == [("validity_price", "2")]
     assert [said.partition(",")[0] for said in left_out(lake)] == [
-        "1 of them are of loads that bronze.t does not hold"
+        "1 in quarantine are of loads that bronze.t does not hold"
     ]
 
 

@@ -1,4 +1,4 @@
-"""A replay that ends at any point, or meets another writer: each row is in the table once, or in quarantine."""
+"""A replay that ends at any point, or meets another writer: each row is somewhere, and nowhere twice."""
 
 from collections.abc import Callable
 from pathlib import Path
