@@ -20,7 +20,7 @@ owner: team:tests
 tier: 3
 timezone: America/New_York
 schema_mode: {mode}
-gates: {{good_rows_percent: 0}}
+gates: {{good_rows_percent: {good}}}
 columns:
 - {{name: id, data_type: integer}}
 - {{name: version, data_type: integer}}
@@ -43,11 +43,12 @@ def contract(
     price: str = "decimal(9, 2)",
     mode: str = "evolve",
     checks: str = "",
+    good: int = 0,
 ) -> DeclaredColumns:
     """The columns of `bronze.t`, whose rows with a greater price are set aside."""
     file = folder / "bronze" / "t.yml"
     file.parent.mkdir(exist_ok=True)
-    file.write_text(CONTRACT.format(most=most, price=price, mode=mode, checks=checks))
+    file.write_text(CONTRACT.format(most=most, price=price, mode=mode, checks=checks, good=good))
     return read_columns(file)
 
 

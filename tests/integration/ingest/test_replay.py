@@ -1,14 +1,18 @@
 """Rows in quarantine of sources that add to their table are loaded again, each once."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from replay_sources import LAST, NEWEST, adding, aside, contract, replayed, row, sold
-from sources import Lake
+from sources import D1, Lake
 
+from lakehouse.ingest.columns import DeclaredColumns
+from lakehouse.ingest.csv_files import read_csv
 from lakehouse.ingest.errors import LoadError
-from lakehouse.ingest.source import BronzeSource
+from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.quality.backlog import Backlog
 from lakehouse.quality.quarantine import Quarantine
 from lakehouse.storage.merge import MergeKey
@@ -163,6 +167,51 @@ def test_a_table_that_is_replaced_is_not_replayed_so(lake: Lake, tmp_path: Path)
     source = BronzeSource("t", contract(tmp_path), lambda _: iter(()), "python:t")
     with pytest.raises(LoadError, match=r"bronze\.t is written by replace: load it again from its source"):
         replayed(lake, source)
+
+
+def test_neither_many_bad_rows_nor_old_ones_keep_the_others_out(lake: Lake, tmp_path: Path) -> None:
+    old = datetime(2013, 1, 1, tzinfo=UTC)
+    lake.load(adding(contract(tmp_path), row(1, "20", sold_at=old), row(2, "200", sold_at=old)))
+    fresh = "checks: [freshness: {column: sold_at, threshold: {unit: hour, must_be_less_than: 6}}]"
+
+    report = replayed(lake, adding(contract(tmp_path, most=100, good=95, checks=fresh)))
+
+    [judged] = [check for check in report.checks[None] if check.check == "freshness_sold_at"]
+    assert judged.outcome == "failed"
+    assert sold(lake) == [(1, 1, 20)]
+
+
+def test_a_value_that_fits_a_wider_type_is_loaded_as_of_the_load_that_brought_it(
+    lake: Lake, tmp_path: Path
+) -> None:
+    narrow = contract(tmp_path, most=10**10, mode="discard_row")
+    lake.load(adding(narrow, row(1, "1234567890.10"), row(2, "1234567890.20"), row(3, "3"), key=LAST))
+    for _ in range(2):
+        assert replayed(lake, adding(narrow, key=LAST)).quarantined == {None: 2}
+        assert sorted(aside(lake, "rule, source_row")) == [("type", 1), ("type", 2)]
+    lake.load(adding(narrow, row(2, "2"), key=LAST))
+
+    replayed(lake, adding(contract(tmp_path, most=10**10, price="decimal(12, 2)"), key=LAST))
+
+    assert sold(lake) == [(1, 1, 1234567890.1), (2, 1, 2), (3, 1, 3)]
+    assert aside(lake) == []
+
+
+def test_a_row_of_a_file_that_lacks_what_is_computed_stays(lake: Lake, tmp_path: Path) -> None:
+    def source(declared: DeclaredColumns) -> BronzeSource:
+        def extract(extraction: Extraction) -> Iterator[Any]:
+            file = extraction.settings.source_dir / "2013-01-01.csv"
+            yield from read_csv(extraction, file, computed={"version": "id * 10"})
+
+        return BronzeSource("t", declared, extract, "*.csv", write_disposition="append")
+
+    lake.write_day(D1, "1,1\n2,20\n3,x\n", header="id,price\n")
+    lake.load(source(contract(tmp_path, mode="discard_row")))
+
+    for _ in range(2):
+        replayed(lake, source(contract(tmp_path, most=100, mode="discard_row")))
+        assert sold(lake) == [(1, 10, 1), (2, 20, 20)]
+        assert aside(lake, "rule, column_name, source_file") == [("no_column", "version", "2013-01-01.csv")]
 
 
 def left_out(lake: Lake) -> list[str]:
