@@ -80,10 +80,11 @@ def show(
 @PARTITION
 @click.pass_context
 def replay(context: click.Context, table: str, partition: datetime | None) -> None:
-    """Build again the partitions of TABLE that have rows in quarantine, once their source is mended.
+    """Load again what TABLE has in quarantine, once the source, the contract or what it refers to is mended.
 
-    It is a run of Dagster's, with all checks, and no row counts twice. The exit status is 1 if anything is
-    still in quarantine.
+    Partitions that have rows there are built again from their source. Of a table that its source adds to
+    (append, merge) the rows are loaded from quarantine. It is a run of Dagster's, with all checks, and no row
+    counts twice. The exit status is 1 if anything is still in quarantine.
     """
     from lakehouse.quarantined import table_named
     from lakehouse.replay import OUTCOME_HEADER, still_there
@@ -92,19 +93,20 @@ def replay(context: click.Context, table: str, partition: datetime | None) -> No
 
     settings = _settings()
     table, day = table_named(settings, table), f"{partition:%Y-%m-%d}" if partition else None
-    outcomes, failures = run(settings, table, day)
-    if not outcomes:
+    replayed = run(settings, table, day)
+    if not replayed.outcomes:
         click.echo(f"Nothing of {table}{_of(day, None)} is in quarantine: nothing was built.")
         return
-    echo_columns([OUTCOME_HEADER, *(outcome.cells() for outcome in outcomes)])
-    for said in failures:
+    echo_columns([OUTCOME_HEADER, *(outcome.cells() for outcome in replayed.outcomes)])
+    for said in replayed.failures:
         click.echo(f"Error: {said}", err=True)
-    if any(outcome.aside[1] for outcome in outcomes):
+    if replayed.left:
         click.echo("Still in quarantine:")
         for line in still_there(settings, table, day):
             click.echo(f"  {line}")
-        context.exit(1)
-    context.exit(1 if failures else 0)
+    for note in replayed.notes:
+        click.echo(note)
+    context.exit(1 if replayed.failures or replayed.left else 0)
 
 
 def _of(day: object, rule: str | None) -> str:

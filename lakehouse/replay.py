@@ -1,7 +1,7 @@
-"""`lakehouse quarantine replay`: build again what rows are missing from, and say what became of them."""
+"""`lakehouse quarantine replay`: load again what rows are missing from, and say what became of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -35,21 +35,39 @@ class Outcome:
         return (self.partition or "-", *(f"{count:,}" for count in (*self.rows, *self.aside)))
 
 
-def replay(settings: "Settings", table: str, partition: str | None = None) -> tuple[list[Outcome], list[str]]:
-    """Build again the partitions of a table that have something in quarantine.
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay came to.
 
-    Returns: what became of each; and why runs failed.
+    Args:
+        outcomes: what became of each partition, or of the table; empty if nothing was in quarantine.
+        failures: why runs failed.
+        notes: what else is to be said, such as what no replay takes up.
+    """
+
+    outcomes: list[Outcome]
+    failures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def left(self) -> bool:
+        """Whether anything is still in quarantine."""
+        return any(outcome.aside[1] for outcome in self.outcomes)
+
+
+def replay(settings: "Settings", table: str, partition: str | None = None) -> Replayed:
+    """Load again what quarantine holds of a table: from its source, or from quarantine if that only adds.
 
     Raises:
         ReplayError: the table cannot be built so.
     """
     before = _held(settings, table, partition)
     if not before:
-        return [], []
+        return Replayed([])
     from lakehouse.orchestration.replay import rebuild
 
     rows = _rows(settings, table)
-    failures = rebuild(settings, table, list(before))
+    rebuilt = rebuild(settings, table, list(before))
     after, rows_now = _held(settings, table, partition), _rows(settings, table)
     outcomes = [
         Outcome(
@@ -59,7 +77,11 @@ def replay(settings: "Settings", table: str, partition: str | None = None) -> tu
         )
         for part in before
     ]
-    return outcomes, failures
+    notes: list[str] = []
+    if rebuilt.from_quarantine:
+        left = sum(held.rows for held in before.values()) - sum(held.rows for held in after.values())
+        notes = [f"{left:,} rows went from quarantine to {table}.", *_left_out(settings, table)]
+    return Replayed(outcomes, rebuilt.failures, notes)
 
 
 def still_there(settings: "Settings", table: str, partition: str | None) -> Iterator[str]:
@@ -74,6 +96,20 @@ def still_there(settings: "Settings", table: str, partition: str | None) -> Iter
         yield ": ".join(filter(None, (row["partition"], where, row["rule"], row["reason"])))
     if total > SHOWN_REASONS:
         yield f"and {total - SHOWN_REASONS} more: `lakehouse quarantine show {table}`"
+
+
+def _left_out(settings: "Settings", table: str) -> list[str]:
+    """What of quarantine no replay takes up, and what to do with it."""
+    from lakehouse.quality.backlog import Backlog
+    from lakehouse.quality.quarantine import Quarantine
+    from lakehouse.storage import duckdb_session
+
+    connection = duckdb_session.connect(settings)
+    try:
+        quarantine = Quarantine(open_catalog(settings), table, "", "", settings.keep_snapshots)
+        return [*Backlog(quarantine, connection).left_out()]
+    finally:
+        connection.close()
 
 
 def _held(settings: "Settings", table: str, partition: str | None) -> dict[str | None, Held]:

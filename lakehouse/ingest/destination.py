@@ -5,8 +5,7 @@ parent's own Iceberg job reads a load into memory and commits batch by batch; ou
 load's Parquet files to `lakehouse.storage`, which commits once.
 """
 
-import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -22,23 +21,15 @@ from dlt.destinations.job_impl import FinalizedLoadJob, FinalizedLoadJobWithFoll
 
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.landed import LandedRows, relation_of
-from lakehouse.ingest.load_audit import LoadAudit
 from lakehouse.ingest.load_plan import LoadPlan
 from lakehouse.ingest.load_state import loads_in, refuse_if_overtaken, says_how_far
-from lakehouse.quality.audit import contract_version
+from lakehouse.ingest.publish import commit, settle
 from lakehouse.quality.quarantine import Quarantine
-from lakehouse.storage import write
-from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.errors import StorageError, reason
-from lakehouse.storage.loads import LOAD_ID
 from lakehouse.storage.tables import load_table
-from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
-
-
-logger = logging.getLogger(__name__)
 
 
 class DoneJob(RunnableLoadJob):
@@ -81,82 +72,6 @@ class IcebergJob(IcebergLoadFilesystemJob):
         except (StorageError, duckdb.Error) as error:
             # Terminal: the same files would fail the same way at each of dlt's retries.
             raise DestinationTerminalException(reason(error)) from error
-
-
-def commit(
-    plan: LoadPlan,
-    rows: LandedRows,
-    files: Sequence[str],
-    quarantine: Quarantine,
-    precondition: Callable[["Table | None"], None] | None = None,
-) -> WriteResult:
-    """Write a load's rows, and its files if they fit, to the Bronze table by its strategy, as one commit."""
-    source = plan.source
-    spec = source.spec(plan.keep_snapshots)
-    summary = {RUN_ID: plan.run_id, LOAD_ID: rows.load_id, **contract_version(source.contract)}
-    audit = LoadAudit(plan, quarantine, rows.connection)
-    if source.partition_by is not None:
-        partitions = [partition for partition in plan.extracted if partition is not None]
-        return write.overwrite_partitions(
-            plan.catalog, spec, rows, partitions, summary, audit.of_files, files, audit.sift
-        )
-    if source.key is not None:
-        batch, load_id = audit.sift_rows(rows), rows.load_id
-        return write.merge(
-            plan.catalog,
-            spec,
-            batch,
-            source.key,
-            source.strategy,
-            summary,
-            load_id=load_id,
-            audit=audit.of_merge,
-        )
-    if source.window is not None:
-        batch = audit.sift_rows(rows)
-        return write.overwrite_window(plan.catalog, spec, batch, source.window(), summary, audit.of_merge)
-    if source.write_disposition == "append":
-        return write.append(
-            plan.catalog,
-            spec,
-            rows,
-            rows.load_id,
-            summary,
-            audit.of_files,
-            files,
-            precondition,
-            audit.sift,
-        )
-    _refuse_to_empty(plan)
-    return write.replace(plan.catalog, spec, rows, summary, audit.of_files, files, audit.sift)
-
-
-def settle(plan: LoadPlan, quarantine: Quarantine) -> None:
-    """Let go of what earlier loads set aside of what is now replaced."""
-    source, result = plan.source, plan.results[plan.source.table]
-    connection = plan.connection.cursor()
-    connection.execute("set TimeZone = 'UTC'")
-    published = list(result.partitions) if source.partition_by is not None else None
-    adds = source.partition_by is None and not source.replaces_all
-    try:
-        quarantine.settle(connection, published, list(result.failures), adds=adds)
-    except (StorageError, duckdb.Error):  # the load is published: the next one settles it
-        logger.warning(
-            "%s: what earlier loads set aside is still there.", quarantine.spec.name, exc_info=True
-        )
-
-
-def _refuse_to_empty(plan: LoadPlan) -> None:
-    """A source that fails to say anything looks like one that has nothing."""
-    source = plan.source
-    table = load_table(plan.catalog, source.name)
-    if any(plan.landed.values()) or source.may_be_empty or table is None or not table.current_snapshot():
-        return
-    none = "no rows that fit" if plan.quarantined else "no rows"
-    raise StorageError(
-        f"{source.name}: {source.origin} gave {none}, which would empty the table. If that is right, "
-        "declare the source with may_be_empty=True."
-    )
 
 
 class IcebergClient(FilesystemClient):

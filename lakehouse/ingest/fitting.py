@@ -34,6 +34,8 @@ class Fitting:
         row: SQL of a row's number.
         raw: SQL of a row as it came; none: its values by column, as text.
         word: what messages call a row.
+        file: SQL of where a row came from; none: what messages name.
+        may_all_lack_key: whether all rows may lack their key, so that they are set aside.
     """
 
     extraction: Extraction
@@ -44,6 +46,8 @@ class Fitting:
     row: str = "row_number() over ()"
     raw: str | None = None
     word: str = "row"
+    file: str | None = None
+    may_all_lack_key: bool = False
 
     def strict(self) -> str:
         """The rows' query; it fails where a value does not fit or a row lacks its key."""
@@ -81,13 +85,13 @@ class Fitting:
         mode = self.extraction.source.mode
         if mode not in DISCARDING:
             self._refuse_first_misfit()
-        self._refuse_if_all_lack_a_key()
+        if not self.may_all_lack_key:
+            self._refuse_if_all_lack_a_key()
         whole = "lakehouse_lacks is not null"
         if mode == "discard_row":
             whole += " or len(lakehouse_problems) > 0"
         every = "list_filter(list_append(lakehouse_problems, lakehouse_lacks), lambda p: p is not null)"
-        source = literal(self.shown)
-        common = f"lakehouse_raw as raw, {source} as source_file, lakehouse_row as source_row"
+        common = "lakehouse_raw as raw, lakehouse_came as source_file, lakehouse_row as source_row"
         sentence = "concat_ws(' ', 'column ' || p.column_name || ':', p.value, p.reason)"
         said = f"list_transform(problems, lambda p: {sentence})"
         quarantined = self.extraction.quarantined
@@ -118,13 +122,14 @@ class Fitting:
         ]
         texts += [f"{column.complaint()} as c{i}" for i, column in enumerate(self.columns)]
         texts += [f"{self.raw} as lakehouse_raw"] if self.raw else []
+        texts.append(f"{self.file or literal(self.shown)} as lakehouse_came")
         selected = ", ".join([f"{self.row} as lakehouse_row", *texts, *values])
         read = f"select {selected} from {self.relation} as incoming"
         pairs = ", ".join(f"{literal(c.brought)}, t{i}" for i, c in enumerate(self.columns))
         raw = "lakehouse_raw" if self.raw else f"cast(json_object({pairs}) as varchar)"
         problems = ", ".join(filter(None, (self._problem(i, c) for i, c in enumerate(self.columns))))
         judged = (
-            f"select lakehouse_row, {raw} as lakehouse_raw,"
+            f"select lakehouse_row, lakehouse_came, {raw} as lakehouse_raw,"
             f" list_filter([null::{PROBLEM}{', ' if problems else ''}{problems}], lambda p: p is not null)"
             " as lakehouse_problems"
         )

@@ -27,6 +27,7 @@ class LandedRows:
     Args:
         relation: what SQL can select from.
         normalize: what dlt makes of a column's name; the contract's name is the one that stays.
+        came_by: SQL of the load that brought a row from the source, where that is another.
     """
 
     connection: "DuckDBPyConnection"
@@ -35,6 +36,7 @@ class LandedRows:
     load_id: str
     loaded_at: datetime
     normalize: Callable[[str], str]
+    came_by: str | None = None
 
     def query(self, partitions: Sequence[date] | None) -> str:
         """The SQL of these partitions' rows, or of all rows."""
@@ -47,7 +49,7 @@ class LandedRows:
         ]
         origin = "_source_file" if "_source_file" in present else literal(self.source.origin)
         columns += [
-            f"{literal(self.load_id)} as _load_id",
+            f"{self.came_by or literal(self.load_id)} as _load_id",
             f"{origin} as _source_file",
             f"{literal(self.loaded_at.isoformat())}::timestamptz as _loaded_at",
         ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakehouse.catalog import open_catalog
 from lakehouse.ingest.columns import Column
+from lakehouse.ingest.descriptions import WRITTEN_FOR_USERS, about, describe
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
 from lakehouse.ingest.incoming import columns_of
@@ -24,7 +25,7 @@ from lakehouse.ingest.source import BronzeSource, Extraction
 from lakehouse.quality.check_result import Results
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage import duckdb_session
-from lakehouse.storage.errors import StorageError, disk_reason, reason
+from lakehouse.storage.errors import StorageError
 from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from lakehouse.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-_WRITTEN_FOR_USERS = (SourceError, StorageError)
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def load(
         folder.mkdir(parents=True)
         connection = duckdb_session.connect(settings)
     except (StorageError, OSError) as error:
-        raise LoadError(_of(source, _describe(error))) from error
+        raise LoadError(about(source.name, describe(error))) from error
     version = source.contract.version if source.contract else ""
     aside = Quarantined(connection, version)
     plan = LoadPlan(source, catalog, connection, run_id, settings.keep_snapshots, aside, settings)
@@ -92,11 +91,11 @@ def load(
     except (PipelineStepFailed, OSError) as error:
         cause = _root_cause(error)
         if source.table in plan.results:  # what failed is dlt's own bookkeeping, after the commit
-            logger.warning("%s was loaded, but dlt could not note it: %s", source.name, _describe(cause))
+            logger.warning("%s was loaded, but dlt could not note it: %s", source.name, describe(cause))
         elif isinstance(cause, SourceError):
             raise cause from error
         else:
-            raise LoadError(_of(source, _describe(cause)), plan.checks) from error
+            raise LoadError(about(source.name, describe(cause)), plan.checks) from error
     finally:
         plan.connection.close()
         shutil.rmtree(folder, ignore_errors=True)
@@ -177,9 +176,9 @@ def _extract(
             plan.quarantined.forget(partition)
             if partition is None:
                 raise
-            failures[partition] = _describe(error)
+            failures[partition] = describe(error)
             # What a source's own code raised is for who wrote it; what we refused is a sentence.
-            trace = None if isinstance(error, _WRITTEN_FOR_USERS) else error
+            trace = None if isinstance(error, WRITTEN_FOR_USERS) else error
             logger.error(
                 "%s: %s could not be read: %s", source.name, partition, failures[partition], exc_info=trace
             )
@@ -190,27 +189,10 @@ def _extract(
         yield import_dlt().mark.materialize_table_schema()
 
 
-def _of(source: BronzeSource, said: str) -> str:
-    """What is said of a load, with the table's name unless it begins with that already."""
-    return said if said.startswith(source.name) else f"{source.name}: {said}"
-
-
-def _describe(error: BaseException) -> str:
-    """An error's message; its type too where the message was not written for the user."""
-    import duckdb
-    from dlt.common.destination.exceptions import DestinationTerminalException
-
-    if isinstance(error, (*_WRITTEN_FOR_USERS, DestinationTerminalException, duckdb.Error)):
-        return reason(error)
-    if isinstance(error, OSError):
-        return disk_reason(error)
-    return f"{type(error).__name__}: {reason(error)}"
-
-
 def _root_cause(error: BaseException) -> BaseException:
     """The error that dlt wrapped; what that itself came from is not for the user."""
     while (cause := error.__cause__ or error.__context__) is not None:
-        if isinstance(error, _WRITTEN_FOR_USERS):
+        if isinstance(error, WRITTEN_FOR_USERS):
             break
         error = cause
     return error

@@ -64,6 +64,7 @@ class LoadAudit:
             quarantined=plan.quarantined,
             adds=adds,
             may_be_empty=source.may_be_empty,
+            replays=plan.replays,
             known_columns=frozenset(column.name for column in LOAD_COLUMNS),
             results=plan.checks,
         )

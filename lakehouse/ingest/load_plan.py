@@ -29,6 +29,7 @@ class LoadPlan:
         quarantined: what the load sets aside.
         settings: the settings.
         checks: what the contract's checks came to, by partition; filled by the load.
+        replays: whether the rows are of quarantine, and not the source's.
         read_from: the load after which dlt's state lets the source read on.
     """
 
@@ -43,6 +44,7 @@ class LoadPlan:
     loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     extracted: dict[date | None, int] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
+    replays: bool = False
     read_from: str | None = None
     load_id: str | None = None
 

@@ -11,7 +11,8 @@ from dagster_dlt.translator import DltResourceTranslatorData
 from lakehouse.clock import Grain
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
-from lakehouse.ingest.load import load
+from lakehouse.ingest.load import LoadReport, load
+from lakehouse.ingest.replay import replay
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
 from lakehouse.orchestration.alerts import with_alerts
 from lakehouse.orchestration.batch import in_one_batch
@@ -19,7 +20,7 @@ from lakehouse.orchestration.bronze_events import RECONCILIATION, load_events
 from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
 from lakehouse.orchestration.partitions import chunks, partition_dates
 from lakehouse.orchestration.recheck import Published, recheck
-from lakehouse.orchestration.replay import WRITES
+from lakehouse.orchestration.replay import ADDING, WRITES, is_replay
 from lakehouse.orchestration.reporting import column_schema, done, failure
 from lakehouse.settings import Settings
 
@@ -135,7 +136,7 @@ def _load(
     published = 0
     for part in parts:
         try:
-            report = load(source, settings, part, run_id=context.run_id)
+            report = _loaded(context, source, settings, part)
         except (LoadError, SourceError) as error:
             if isinstance(error, LoadError) and source.contract is not None:
                 refused = [(partition, str(error)) for partition in error.checks]
@@ -152,3 +153,15 @@ def _load(
     for check in checks:
         if check.key in context.selected_asset_check_keys:
             yield dg.Output(None, output_name=check.get_python_identifier())
+
+
+def _loaded(
+    context: dg.AssetExecutionContext,
+    source: BronzeSource,
+    settings: Settings,
+    part: Sequence[date] | None,
+) -> LoadReport:
+    """Load from the source; in a replay of what adds to its table, from quarantine."""
+    if source.writes in ADDING and is_replay(context.run.tags, source.name):
+        return replay(source, settings, run_id=context.run_id)
+    return load(source, settings, part, run_id=context.run_id)

@@ -3,7 +3,8 @@
 import contextlib
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 REPLAY = "lakehouse/replay"  # a tag of these runs
 WRITES = "lakehouse/writes"  # metadata of an asset: what a build does with the rows that are there
 REPLACING = ("replace", "overwrite_partition")
+ADDING = ("append", "merge")
 LOG = "replay.log"
 
 
@@ -24,8 +26,23 @@ class ReplayError(StorageError):
     """Nothing was built. The message is for the user."""
 
 
-def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) -> list[str]:
-    """Build these partitions of a table, or (None) all of it; returns what failed, a sentence for each run.
+@dataclass(frozen=True)
+class Rebuilt:
+    """What the runs came to.
+
+    Args:
+        failures: what failed, a sentence for each run.
+        from_quarantine: whether the rows came from quarantine, and not from their source.
+    """
+
+    failures: list[str]
+    from_quarantine: bool = False
+
+
+def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) -> Rebuilt:
+    """Build these partitions of a table, or (None) all of it.
+
+    A table that its source adds to gets its rows from quarantine.
 
     Raises:
         ReplayError: the table cannot be built so.
@@ -39,12 +56,13 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
         spec = next((spec for spec in defs.resolve_all_asset_specs() if spec.key == key), None)
         if spec is None:
             raise ReplayError(f"{table} is no asset of this project, so that it cannot be built again.")
-        _refuse_what_adds(table, spec)
+        _refuse_what_cannot(table, spec)
         with dg.DagsterInstance.get() as instance:
             ranges = list(_ranges(table, spec, partitions))
-            return [
+            failures = [
                 said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
             ]
+    return Rebuilt(failures, spec.metadata.get(WRITES) in ADDING)
 
 
 def _definitions(project_dir: Path) -> "dg.Definitions":
@@ -65,14 +83,20 @@ def _definitions(project_dir: Path) -> "dg.Definitions":
     return defs
 
 
-def _refuse_what_adds(table: str, spec: "dg.AssetSpec") -> None:
+def is_replay(tags: Mapping[str, str], table: str) -> bool:
+    """Whether a run is to load a table's rows from quarantine, if its source will not give them again."""
+    return tags.get(REPLAY) == table
+
+
+def _refuse_what_cannot(table: str, spec: "dg.AssetSpec") -> None:
     writes = spec.metadata.get(WRITES)
-    if writes not in REPLACING:
-        raise ReplayError(
-            f"{table} is written by {writes}: its source does not give the same rows again, so that building "
-            f"it would not bring back what is in quarantine. `lakehouse quarantine show {table}` gives the "
-            "rows; have the source send them again."
-        )
+    if writes in REPLACING or (writes in ADDING and spec.key.path[0] == "bronze"):
+        return
+    raise ReplayError(
+        f"{table} is written by {writes}: its source does not give the same rows again, so that building "
+        f"it would not bring back what is in quarantine. `lakehouse quarantine show {table}` gives the "
+        "rows; have the source send them again."
+    )
 
 
 def _ranges(

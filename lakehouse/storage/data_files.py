@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pyiceberg.expressions import AlwaysTrue
+
 from lakehouse.storage.scan import iceberg_scan
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.types import to_duckdb_name
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
     from pyiceberg.expressions import BooleanExpression
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
@@ -60,3 +63,21 @@ def files_that_may_hold(table: "Table | None", rows: "BooleanExpression") -> lis
     if table is None:
         return []
     return [task.file for task in table.scan(row_filter=rows).plan_files()]
+
+
+def files_with(
+    table: "Table", schema: "Schema", condition: str, connection: "DuckDBPyConnection"
+) -> list["DataFile"]:
+    """The files that hold a row for which a SQL condition is true.
+
+    Raises:
+        duckdb.Error: the condition cannot be evaluated.
+    """
+    files = files_that_may_hold(table, AlwaysTrue())
+    if not files:
+        return []
+    hits = connection.execute(
+        f"select distinct filename from {read_files(table, files, schema)} where {condition}"
+    ).fetchall()
+    paths = {path for (path,) in hits}
+    return [file for file in files if file.file_path in paths]

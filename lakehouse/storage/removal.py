@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from pyiceberg.expressions import AlwaysFalse, AlwaysTrue
+from pyiceberg.expressions import AlwaysFalse
 
 from lakehouse.storage.commit import Write
-from lakehouse.storage.data_files import files_that_may_hold, read_files, read_rest
+from lakehouse.storage.data_files import files_with, read_rest
 from lakehouse.storage.schema import evolve
 from lakehouse.storage.sql import identifier
 from lakehouse.storage.staged_write import StagedWrite
@@ -19,7 +19,6 @@ from lakehouse.storage.types import to_duckdb_name
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
-    from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
@@ -39,7 +38,7 @@ def remove_rows(
     table = load_table(catalog, spec.name)
     if table is None:
         return
-    remover = Remover(spec, _Nothing(connection, table.schema()), gone)
+    remover = Remover(spec, NoRows(connection, table.schema()), gone)
     Write(catalog, spec, remover, evolve, AlwaysFalse(), summary or {}, "remove_rows").run()
 
 
@@ -48,7 +47,7 @@ class Remover:
     """Stages what the touched files hold besides, against the table as it is."""
 
     spec: TableSpec
-    source: "_Nothing"
+    source: "NoRows"
     gone: str
     partitions: None = None
     follows_base: bool = True
@@ -61,26 +60,16 @@ class Remover:
         Raises:
             duckdb.Error: nothing was written.
         """
-        touched = self._touched(base, schema) if base is not None else []
+        touched = files_with(base, schema, self.gone, self.source.connection) if base is not None else []
         if base is None or not touched:
             return StagedWrite([], None, {}, removed=[], merged=0)
         rows = read_rest(base, touched, schema, self.gone)
         files = stage(self.source.connection, rows, schema, location, partition_by=self.spec.partition_by)
         return StagedWrite(files, None, {}, removed=touched, merged=0)
 
-    def _touched(self, base: "Table", schema: "Schema") -> "list[DataFile]":
-        files = files_that_may_hold(base, AlwaysTrue())
-        if not files:
-            return []
-        hits = self.source.connection.execute(
-            f"select distinct filename from {read_files(base, files, schema)} where {self.gone}"
-        ).fetchall()
-        paths = {path for (path,) in hits}
-        return [file for file in files if file.file_path in paths]
-
 
 @dataclass(frozen=True)
-class _Nothing:
+class NoRows:
     """No rows, with a table's columns."""
 
     connection: "DuckDBPyConnection"

@@ -1,22 +1,18 @@
 """`lakehouse quarantine`: what was set aside is listed, shown, masked, and built again when it is mended."""
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from pathlib import Path
 
 import pytest
+from project_copy import Project
 
 from demo.arrivals import files_of_day, flights_by_day
 from demo.seed import write_reference
-from lakehouse.settings import PROJECT_DIR
 
 DAYS = ["2013-01-01", "2013-01-02", "2013-01-03", "2013-01-04"]
 BAD = (DAYS[0], DAYS[3])  # two ranges, with good days between
-LEFT_OUT = (".git", ".venv", "data", "target", "logs", "docs", "benchmarks", "__pycache__", ".*_cache")
 RULE = """
   - name: name
     data_type: varchar
@@ -25,49 +21,6 @@ RULE = """
       - invalid: {name: no person, invalid_values: [Bob Secret], attributes: {quarantine: true}}
 gates: {good_rows_percent: 50}
 """
-
-
-class Project:
-    """A copy of the project, so that its contracts can be changed; commands run in it as a user's do."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shutil.copytree(PROJECT_DIR, folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
-        env = {name: value for name, value in os.environ.items() if not name.startswith("LAKEHOUSE_")}
-        self.env = env | {
-            "PYTHONPATH": str(folder),
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "DAGSTER_HOME": str(folder),
-        }
-
-    @property
-    def sources(self) -> Path:
-        return self.folder / "data" / "sources"
-
-    def run(self, *command: str, exit_code: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == exit_code, done.stdout + done.stderr
-        assert "Traceback" not in done.stdout + done.stderr or command[0] == "dagster"
-        return done.stdout + done.stderr
-
-    def quarantine(self, *args: str, exit_code: int = 0) -> str:
-        return self.run("lakehouse.cli", "quarantine", *args, exit_code=exit_code)
-
-    def ask(self, sql: str) -> list[list[str]]:
-        lines = self.run("lakehouse.cli", "query", sql, "--format", "csv").splitlines()[1:]
-        return [line.split(",") for line in lines]
-
-    def materialize(self, table: str, first: str | None = None, last: str | None = None) -> str:
-        partitions = ["--partition-range", f"{first}...{last or first}"] if first else []
-        command = ["dagster", "asset", "materialize", "-m", "lakehouse.definitions", "--select"]
-        return self.run(*command, f"key:{table.replace('.', '/')}", *partitions)
 
 
 @pytest.fixture(scope="module")
