@@ -41,6 +41,11 @@ COLUMNS: Mapping[str, str] = {
 GIVEN = ("partition", "scope", "contract_version")
 # What makes two of them the same, whichever load brought them.
 SAME = ("partition", "scope", "rule", "column_name", "value", "raw", "source_file", "source_row")
+# A row that was judged holds what its load added, and comes by another load each time.
+_AS_IT_CAME = {
+    "raw": "case when json_valid(raw)"
+    """ then json_merge_patch(raw, '{"_load_id": null, "_loaded_at": null}') else raw end"""
+}
 
 
 @dataclass
@@ -191,7 +196,7 @@ class Quarantine:
         if not unpublished:
             return None
         of_loads = f"load_id in ({', '.join(map(literal, unpublished))})"
-        same = ", ".join(f"coalesce(cast({name} as varchar), '')" for name in SAME)
+        same = ", ".join(f"coalesce(cast({_AS_IT_CAME.get(name, name)} as varchar), '')" for name in SAME)
         again = f"select {same} from ({rows}) where load_id = {literal(self.load_id)}"
         return f"({of_loads} and ({same}) in ({again}))"
 

@@ -14,6 +14,7 @@ from lakehouse.ingest.source import BronzeSource
 from lakehouse.quality.backlog import Backlog
 from lakehouse.quality.quarantine import Quarantine
 from lakehouse.storage import write
+from lakehouse.storage.errors import StorageError
 from lakehouse.storage.merge import MergeKey
 
 KEYS = pytest.mark.parametrize("key", [None, NEWEST, LAST])
@@ -132,3 +133,24 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> Non
         return real(self, *args)
 
     monkeypatch.setattr(write.Write, "_commit", commit)
+
+
+@KEYS
+def test_a_load_that_is_done_again_sets_no_row_aside_twice(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: MergeKey | None
+) -> None:
+    source = adding(contract(tmp_path), *BATCH, key=key)
+    lake.load(adding(contract(tmp_path), row(0, "1"), key=key))  # of a table that is there a load adds
+    real = Quarantine.write
+
+    def writes(*args: Any) -> None:
+        real(*args)
+        raise StorageError("the store is gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Quarantine, "write", writes)
+        with pytest.raises(LoadError, match="the store is gone"):
+            lake.load(source)
+    lake.load(source)
+
+    assert sorted(number for _, number in aside(lake)) == ["2", "3", "4"]
