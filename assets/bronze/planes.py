@@ -1,6 +1,6 @@
 """bronze.planes: the planes table of the operational database."""
 
-from assets.operational import POOL, read_table
+from assets.operational import POOL, count_rows, read_table
 from lakehouse.ingest.columns import read_columns
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.orchestration.bronze import bronze_asset
@@ -12,6 +12,7 @@ PLANES = BronzeSource(
     origin="operational.planes",
     columns=read_columns(Settings().contracts_dir / "bronze" / "planes.yml"),
     extract=read_table,
+    count=count_rows,
 )
 
 planes = bronze_asset(PLANES, owners=["team:flights"], pool=POOL)

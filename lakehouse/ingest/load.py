@@ -46,6 +46,7 @@ class LoadReport:
         failures: partitions that were not loaded, each with the reason.
         result: the commit, None where there was nothing to commit.
         checks: what the contract's checks came to, by partition.
+        counted: rows by the source's own count, by partition, where it has one.
     """
 
     load_id: str | None
@@ -55,6 +56,7 @@ class LoadReport:
     quarantined: dict[date | None, int] = field(default_factory=dict)
     discarded: dict[date | None, int] = field(default_factory=dict)
     checks: Results = field(default_factory=dict)
+    counted: dict[date | None, int] = field(default_factory=dict)
 
 
 def load(
@@ -101,7 +103,9 @@ def load(
         shutil.rmtree(folder, ignore_errors=True)
     result = plan.results.get(source.table)
     failures |= result.failures if result else {}
-    return LoadReport(plan.load_id, plan.extracted, failures, result, aside.rows, aside.values, plan.checks)
+    return LoadReport(
+        plan.load_id, plan.extracted, failures, result, aside.rows, aside.values, plan.checks, plan.counted
+    )
 
 
 def _run_pipeline(
@@ -168,10 +172,14 @@ def _extract(
         )
         rows = 0
         try:
+            before = source.count(extraction) if source.count else None
             for item, count in take_in(extraction):
                 rows += count
                 if item is not None:
                     yield item
+            if source.count and before is not None:
+                plan.counted[partition] = after = source.count(extraction)
+                refuse_other_count(source, partition, rows, before, after)
         except Exception as error:
             plan.quarantined.forget(partition)
             if partition is None:
@@ -187,6 +195,28 @@ def _extract(
     if plan.extracted and not any(plan.landed.values()):
         # Of a table that dlt has not seen before it would bring nothing, and nothing would be committed.
         yield import_dlt().mark.materialize_table_schema()
+
+
+def refuse_other_count(
+    source: BronzeSource, partition: date | None, rows: int, before: int, after: int
+) -> None:
+    """Refuse rows that are fewer or more than the source says it has.
+
+    Args:
+        before: by the source's own count, before they were read.
+        after: and afterwards; between the two every number may be right.
+
+    Raises:
+        SourceError: with the numbers.
+    """
+    if min(before, after) <= rows <= max(before, after):
+        return
+    said = str(after) if before == after else f"{before}, and afterwards {after}"
+    of = f" of {partition}" if partition else ""
+    raise SourceError(
+        f"{source.name}: {rows} rows{of} were read, but {source.origin} counts {said}. Load it again; if it "
+        "differs again, its `extract` does not read what its `count` counts."
+    )
 
 
 def _root_cause(error: BaseException) -> BaseException:

@@ -23,6 +23,7 @@ class LoadPlan:
     Args:
         extracted: rows taken from the source, by partition (None: a table without partitions);
             complete before the load step starts. A partition that failed to extract is not in it.
+        counted: rows by the source's own count, where it has one.
         loaded_at: the time that the load's rows give.
         results: filled by the load, by table.
         load_id: dlt's id of the load, None before it has one.
@@ -43,6 +44,7 @@ class LoadPlan:
     checks: Results = field(default_factory=dict)
     loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     extracted: dict[date | None, int] = field(default_factory=dict)
+    counted: dict[date | None, int] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
     replays: bool = False
     read_from: str | None = None

@@ -82,6 +82,7 @@ class BronzeSource:
         may_be_empty: whether a load without rows may empty a table that is replaced as a whole,
             and a file without rows its partition.
         schema_mode: what to do with a new column or a value that does not fit; None: as the contract says.
+        count: how many rows the source itself says there are of the partition; None: it cannot say.
     """
 
     table: str
@@ -97,6 +98,7 @@ class BronzeSource:
     sort_by: tuple[str, ...] = field(default=())
     may_be_empty: bool = False
     schema_mode: SchemaMode | None = None
+    count: Callable[[Extraction], int] | None = None
 
     def __post_init__(self) -> None:
         names = self.column_names

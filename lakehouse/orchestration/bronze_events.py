@@ -34,7 +34,14 @@ def load_events(
         count = rows if partition is not None or result is None else result.total_rows
         yield materialization(spec.key, partition, count, tags, metadata)
         extracted = report.extracted.get(partition, 0)
-        yield _reconciliation(spec.key, partition, extracted, rows, quarantined=quarantined)
+        yield _reconciliation(
+            spec.key,
+            partition,
+            extracted,
+            rows,
+            quarantined=quarantined,
+            counted=report.counted.get(partition),
+        )
     for partition, reason in report.failures.items():
         yield _reconciliation(
             spec.key, partition, report.extracted.get(partition), None, reason, context.run_id
@@ -52,12 +59,14 @@ def _reconciliation(
     reason: str | None = None,
     run_id: str | None = None,
     quarantined: int = 0,
+    counted: int | None = None,
 ) -> dg.AssetCheckEvaluation:
     """In = out + quarantined.
 
     A partition that failed before publishing says so: Dagster would show its last good load.
     """
     metadata: dict[str, Any] = {
+        "rows_by_the_source": counted,
         "rows_extracted": extracted,
         "rows_loaded": loaded,
         "rows_quarantined": quarantined,

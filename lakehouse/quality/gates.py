@@ -145,7 +145,7 @@ def columns(
         if name in types and types[name] != kind
     ]
     new = [name for name in types if name not in declared and name not in known]
-    said = differences + [f"{name} ({types[name]}) is not declared" for name in new]
+    said = differences + [f"{name} ({types[name]}) is not declared, and is kept" for name in new]
     outcome = FAILED if differences else WARNED if new else PASSED
     return CheckResult(
         COLUMNS,
