@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 CONTRACT_VERSION = "lakehouse.contract-version"
 SHOWN_PARTITIONS = 3
+JUDGED = "lakehouse_judged"
+MANY_ROWS = 100_000  # too many to hold beside what else a load holds
 
 
 @dataclass
@@ -95,7 +97,7 @@ class ContractAudit:
         try:
             bad = count_by_file(self.connection, [file.path for file in files], rules)
         except duckdb.Error:
-            if self._columns(_relation(files)).refuses:
+            if self._columns(_relation(files), MANY_ROWS).refuses:
                 return {}  # the audit says which column it is
             raise
         partitions = {file.path: self._partition(file.partition) for file in files}
@@ -214,7 +216,7 @@ class ContractAudit:
         limits = self._limits
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         results.append(gates.good_rows(limits, rows, aside))
-        results.append(self._columns(relation))
+        results.append(self._columns(relation, rows))
         if not rows and results[0].good:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
@@ -222,16 +224,17 @@ class ContractAudit:
             self._result(check, judged[check.name], partition) for check in self.contract.checks
         ]
 
-    def _columns(self, relation: str | None) -> CheckResult:
+    def _columns(self, relation: str | None, rows: int) -> CheckResult:
         """Let the table's name be these rows, and judge their columns."""
-        self._show(relation)
-        found = to_iceberg_schema(describe(self.connection, relation)) if relation else None
+        self._show(relation, rows)
+        shown = f"select * from {qualified(self.contract.table)}"
+        found = to_iceberg_schema(describe(self.connection, shown)) if relation else None
         return gates.columns(self._declared, found, self.known_columns, self.brought)
 
     def _without_rows(self, check: ContractCheck) -> CheckResult:
         return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")
 
-    def _show(self, relation: str | None) -> None:
+    def _show(self, relation: str | None, rows: int) -> None:
         """Let the table's name be these rows."""
         if relation is None:
             columns = ", ".join(
@@ -239,6 +242,9 @@ class ContractAudit:
                 for column in self.contract.columns
             )
             relation = f"select {columns} where false"
+        elif rows < MANY_ROWS:  # each check would open their files again, which takes longer than the check
+            self.connection.execute(f"create or replace table main.{JUDGED} as {relation}")
+            relation = f"select * from main.{JUDGED}"
         schema = self.contract.table.partition(".")[0]
         self.connection.execute(f"create schema if not exists {identifier(schema)}")
         self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {relation}")
