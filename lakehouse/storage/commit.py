@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, Transaction
 
-    from lakehouse.storage.marking import Marker
-    from lakehouse.storage.removal import Remover
+    from lakehouse.storage.rewriting import Rewriter
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ class Write:
 
     catalog: "Catalog"
     spec: TableSpec
-    stager: "Stager | Merger | WindowStager | Remover | Marker"
+    stager: "Stager | Merger | WindowStager | Rewriter"
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]

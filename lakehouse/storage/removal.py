@@ -1,24 +1,16 @@
 """Taking rows out of a table by a condition: files that hold any are written again without them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 
-from pyiceberg.expressions import AlwaysFalse
-
-from lakehouse.storage.commit import Write
-from lakehouse.storage.data_files import files_with, read_rest
-from lakehouse.storage.schema import evolve
-from lakehouse.storage.sql import identifier
-from lakehouse.storage.staged_write import StagedWrite
-from lakehouse.storage.staging import stage
+from lakehouse.storage.data_files import read_rest
+from lakehouse.storage.rewriting import NoRows, Rewriter, rewrite
 from lakehouse.storage.tables import TableSpec, load_table
-from lakehouse.storage.types import to_duckdb_name
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
+    from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
@@ -38,47 +30,9 @@ def remove_rows(
     table = load_table(catalog, spec.name)
     if table is None:
         return
-    remover = Remover(spec, NoRows(connection, table.schema()), gone)
-    Write(catalog, spec, remover, evolve, AlwaysFalse(), summary or {}, "remove_rows").run()
 
+    def rest(base: "Table", files: "Sequence[DataFile]", schema: "Schema") -> str:
+        return read_rest(base, files, schema, gone)
 
-@dataclass(frozen=True)
-class Remover:
-    """Stages what the touched files hold besides, against the table as it is."""
-
-    spec: TableSpec
-    source: "NoRows"
-    gone: str
-    partitions: None = None
-    follows_base: bool = True
-
-    def stage(
-        self, schema: "Schema", location: str, present: Sequence[str], base: "Table | None"
-    ) -> StagedWrite:
-        """Write the rows that stay of the files that hold some that go.
-
-        Raises:
-            duckdb.Error: nothing was written.
-        """
-        touched = files_with(base, schema, self.gone, self.source.connection) if base is not None else []
-        if base is None or not touched:
-            return StagedWrite([], None, {}, removed=[], merged=0)
-        rows = read_rest(base, touched, schema, self.gone)
-        files = stage(self.source.connection, rows, schema, location, partition_by=self.spec.partition_by)
-        return StagedWrite(files, None, {}, removed=touched, merged=0)
-
-
-@dataclass(frozen=True)
-class NoRows:
-    """No rows, with a table's columns."""
-
-    connection: "DuckDBPyConnection"
-    schema: "Schema"
-
-    def query(self, partitions: Sequence[date] | None) -> str:
-        """The columns."""
-        columns = ", ".join(
-            f"cast(null as {to_duckdb_name(field.field_type)}) as {identifier(field.name)}"
-            for field in self.schema.fields
-        )
-        return f"select {columns} where false"
+    rewriter = Rewriter(spec, NoRows(connection, table.schema()), gone, rest)
+    rewrite(catalog, rewriter, summary, "remove_rows")

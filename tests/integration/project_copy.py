@@ -29,17 +29,26 @@ class Project:
         return self.folder / "data" / "sources"
 
     def run(self, *command: str, exit_code: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
+        done = self._python("-m", *command)
+        assert done.returncode == exit_code, done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr or command[0] == "dagster"
+        return done.stdout + done.stderr
+
+    def python(self, code: str) -> str:
+        """What a few lines print that look where no command does."""
+        done = self._python("-c", code)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _python(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, *arguments],
             cwd=self.folder,
             env=self.env,
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.returncode == exit_code, done.stdout + done.stderr
-        assert "Traceback" not in done.stdout + done.stderr or command[0] == "dagster"
-        return done.stdout + done.stderr
 
     def quarantine(self, *args: str, exit_code: int = 0) -> str:
         return self.run("lakehouse.cli", "quarantine", *args, exit_code=exit_code)

@@ -1,7 +1,5 @@
 """`lakehouse quarantine`: what was set aside is listed, shown, masked, and built again when it is mended."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
@@ -48,16 +46,7 @@ def snapshot(project: Project, table: str) -> str:
 
 def runs(project: Project) -> int:
     """How many runs Dagster knows."""
-    code = "import dagster as dg; print(dg.DagsterInstance.get().get_runs_count())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=project.folder,
-        env=project.env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return int(done.stdout)
+    return int(project.python("import dagster as dg; print(dg.DagsterInstance.get().get_runs_count())"))
 
 
 def test_bronze_rows_are_listed_shown_and_replayed(

@@ -1,8 +1,6 @@
 """`lakehouse quarantine replay` of a table that its source adds to: what it says, and the run that it is."""
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -61,15 +59,7 @@ def declare(project: Project, bad: list[int], kind: str = "integer") -> None:
 
 
 def last_run(project: Project) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-c", LAST_RUN],
-        cwd=project.folder,
-        env=project.env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    return json.loads(project.python(LAST_RUN))
 
 
 def test_rows_of_a_source_that_appends_are_replayed_from_quarantine(project: Project) -> None:

@@ -46,10 +46,16 @@ class Rates:
         spec = TableSpec("silver.rates", partition_by="month" if grain else None)
         with private_connection(self.connection) as private:
             audit = ModelAudit(
-                read_contract(self.file, "silver.rates"), private, self.catalog,
-                Settings(data_dir=self.file.parent, today=today), "by-hand", spec, grain or "day",
-                describe(self.connection, sql), merges=False,
-            )  # fmt: skip
+                read_contract(self.file, "silver.rates"),
+                private,
+                self.catalog,
+                Settings(data_dir=self.file.parent, today=today),
+                "by-hand",
+                spec,
+                grain or "day",
+                describe(self.connection, sql),
+                merges=False,
+            )
             rows = Rows(self.connection, sql)
             if grain:
                 audit.begin([MARCH])
