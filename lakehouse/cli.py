@@ -8,6 +8,7 @@ import click
 
 from lakehouse.alert_commands import alert
 from lakehouse.contract_cli import contract
+from lakehouse.diff_commands import clone, diff
 from lakehouse.quarantine_commands import quarantine
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def main(debug: bool) -> None:
 
 
 main.add_command(alert)
+main.add_command(clone)
 main.add_command(contract)
+main.add_command(diff)
 
 
 class Moment(click.ParamType[datetime]):
