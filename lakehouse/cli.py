@@ -10,6 +10,7 @@ from lakehouse.alert_commands import alert
 from lakehouse.contract_cli import contract
 from lakehouse.diff_commands import clone, diff
 from lakehouse.quarantine_commands import quarantine
+from lakehouse.report_commands import report
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -199,6 +200,7 @@ def doctor(context: click.Context) -> None:
 
 
 main.add_command(quarantine)
+main.add_command(report)
 
 
 def _settings() -> "Settings":
