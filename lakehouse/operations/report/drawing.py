@@ -78,8 +78,8 @@ def band_chart(days: Sequence[tuple[date, float, float, float]]) -> Chart:
         line=_path([(mark.x, mark.y) for mark in marks]),
         band=f"{_path(highs)} {_path(lows[::-1]).replace('M', 'L', 1)} Z",
         marks=marks,
-        low=f"{low:g}",
-        high=f"{high:g}",
+        low=f"{low:.4g}",
+        high=f"{high:.4g}",
         first=str(days[0][0]),
         last=str(days[-1][0]),
     )
