@@ -46,6 +46,7 @@ LEFT = (
     "tests/integration/orchestration/test_contract_checks.py",
     "tests/integration/orchestration/test_dbt_*.py",
     "tests/integration/orchestration/test_definitions.py",
+    "tests/integration/orchestration/test_report.py",
     "tests/integration/test_cli_contract.py",
     "tests/integration/test_cli_quarantine.py",
     "tests/integration/test_demo_*.py",

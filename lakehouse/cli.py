@@ -8,7 +8,9 @@ import click
 
 from lakehouse.alert_commands import alert
 from lakehouse.contract_cli import contract
+from lakehouse.diff_commands import clone, diff
 from lakehouse.quarantine_commands import quarantine
+from lakehouse.report_commands import report
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -70,7 +72,9 @@ def main(debug: bool) -> None:
 
 
 main.add_command(alert)
+main.add_command(clone)
 main.add_command(contract)
+main.add_command(diff)
 
 
 class Moment(click.ParamType[datetime]):
@@ -196,6 +200,7 @@ def doctor(context: click.Context) -> None:
 
 
 main.add_command(quarantine)
+main.add_command(report)
 
 
 def _settings() -> "Settings":

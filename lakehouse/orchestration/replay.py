@@ -1,13 +1,12 @@
 """Building again what has rows in quarantine, as runs that the UI shows beside all others."""
 
 import contextlib
-import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakehouse.orchestration.project_definitions import load_definitions
 from lakehouse.storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -46,12 +45,13 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
 
     Raises:
         ReplayError: the table cannot be built so.
+        ProjectError: the project cannot be loaded.
     """
     import dagster as dg
 
     os.environ.setdefault("DAGSTER_HOME", str(settings.project_dir))
     with contextlib.chdir(settings.project_dir):  # dagster.yaml names folders from there
-        defs = _definitions(settings.project_dir)
+        defs = load_definitions(settings.project_dir)
         key = dg.AssetKey(table.split("."))
         spec = next((spec for spec in defs.resolve_all_asset_specs() if spec.key == key), None)
         if spec is None:
@@ -63,24 +63,6 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
                 said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
             ]
     return Rebuilt(failures, spec.metadata.get(WRITES) in ADDING)
-
-
-def _definitions(project_dir: Path) -> "dg.Definitions":
-    """What Dagster itself loads: the module that workspace.yaml names."""
-    import yaml
-
-    file = project_dir / "workspace.yaml"
-    try:
-        [loaded] = yaml.safe_load(file.read_text(encoding="utf-8"))["load_from"]
-        module = loaded["python_module"]
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise ReplayError(
-            f"{file} names no single python_module, so that the project cannot be built from here: "
-            "build the table again in the UI."
-        ) from error
-    name = module if isinstance(module, str) else module["module_name"]
-    defs: dg.Definitions = importlib.import_module(name).defs
-    return defs
 
 
 def is_replay(tags: Mapping[str, str], table: str) -> bool:

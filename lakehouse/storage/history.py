@@ -53,7 +53,7 @@ def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
     if log and _is_known_until(table, log[-1], table.metadata.snapshot_log[len(log) :]):
         return log[-1].snapshot_id
     first = min((snapshot.timestamp_ms for snapshot in table.metadata.snapshots), default=None)
-    known = f"the history begins at {time_text(_utc(first))} UTC" if first else "it is empty"
+    known = f"the history begins at {time_text(utc(first))} UTC" if first else "it is empty"
     raise StorageError(f"{name} cannot be read as of {when.isoformat(sep=' ')}: {known}.")
 
 
@@ -80,7 +80,7 @@ def _entry(snapshot: "Snapshot") -> Entry:
     written = summary.get(ROWS)
     partitions = summary.get(PARTITIONS)
     return Entry(
-        committed=_utc(snapshot.timestamp_ms),
+        committed=utc(snapshot.timestamp_ms),
         snapshot_id=snapshot.snapshot_id,
         operation=snapshot.summary.operation.value if snapshot.summary else "unknown",
         rows_written=int(written) if written is not None else None,
@@ -91,5 +91,6 @@ def _entry(snapshot: "Snapshot") -> Entry:
     )
 
 
-def _utc(milliseconds: int) -> datetime:
+def utc(milliseconds: int) -> datetime:
+    """A snapshot's time, of milliseconds since 1970."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
