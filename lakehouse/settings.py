@@ -112,6 +112,13 @@ class Settings(BaseSettings):
                 raise ValueError(refusal)
         return uri
 
+    @field_validator("duckdb_memory")
+    @classmethod
+    def _is_an_amount(cls, memory: str) -> str:
+        if not re.fullmatch(r"\s*[1-9][0-9]*(\.[0-9]+)?\s*[MGT]i?B\s*", memory, re.IGNORECASE):
+            raise ValueError("an amount of memory is 600MB or 2GB, for instance")
+        return memory
+
     @field_validator("sample", mode="before")
     @classmethod
     def _is_some_days(cls, sample: object) -> object:
