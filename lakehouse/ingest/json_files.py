@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lakehouse.ingest.arrivals import note_arrivals
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.files import refuse_added, refuse_empty, refuse_missing, refuse_strays, shown_path
@@ -62,6 +63,7 @@ def read_ndjson(
     if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
         refuse_empty(extraction, files, reading.shown, "holds no rows")
     refuse_strays(extraction, files, reading.shown)
+    note_arrivals(extraction, columns, computed, typed=False)
     undeclared = [c for c in columns if not c.declared and c.unwanted is None]
     yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakehouse.clock import Grain
-from lakehouse.quality import gates
+from lakehouse.quality import drift, gates
 from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckResult, Results
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
@@ -59,8 +59,9 @@ class ContractAudit:
         may_be_empty: whether no rows are right, whatever the contract says.
         replays: whether the rows were in quarantine: then many may be bad still, and none is fresh.
         known_columns: columns that the contract need not declare.
-        brought: the columns, and fields of nested ones, that the rows came with; None: those of the files,
-            to which a write adds what else the table has.
+        given: the columns of the query that gives the rows; None: those of the files, to which a write
+            adds what else the table has.
+        arrivals: how the source's columns came, by partition, where they differ.
         settings: say the time, and where refused rows are kept.
         results: filled by the audit.
     """
@@ -78,8 +79,10 @@ class ContractAudit:
     may_be_empty: bool = False
     replays: bool = False
     known_columns: frozenset[str] = frozenset()
-    brought: frozenset[str] | None = None
+    given: "Schema | None" = None
+    arrivals: Mapping[date | None, Sequence[drift.Arrival]] = field(default_factory=dict)
     results: Results = field(default_factory=dict)
+    _held: "Schema | None" = None  # the table's columns before the write
 
     def begin(self, expected: Sequence[date | None]) -> None:
         """Go on with another write of the same table; what was found of the one before is gone."""
@@ -97,7 +100,7 @@ class ContractAudit:
         try:
             bad = count_by_file(self.connection, [file.path for file in files], rules)
         except duckdb.Error:
-            if self._columns(_relation(files), MANY_ROWS).refuses:
+            if self._columns(None, _relation(files), MANY_ROWS).refuses:
                 return {}  # the audit says which column it is
             raise
         partitions = {file.path: self._partition(file.partition) for file in files}
@@ -122,6 +125,8 @@ class ContractAudit:
     def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:
         """Judge what is about to be published; returns why not, for each partition that must not be."""
         verdicts: dict[date | None, str] = {}
+        before = load_table(self.catalog, self.contract.table)
+        self._held = before.schema() if before else None
         partitions = self._judged_by(files)
         for partition in partitions:
             mine = [file for file in files if partition is None or file.partition == partition]
@@ -183,7 +188,7 @@ class ContractAudit:
 
     @cached_property
     def _declared(self) -> "Schema":
-        return gates.declared_schema(self.contract, self.connection)
+        return drift.declared_schema(self.contract, self.connection)
 
     @cached_property
     def _rules(self) -> list[Rule]:
@@ -216,7 +221,7 @@ class ContractAudit:
         limits = self._limits
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         results.append(gates.good_rows(limits, rows, aside))
-        results.append(self._columns(relation, rows))
+        results.append(self._columns(partition, relation, rows))
         if not rows and results[0].good:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
@@ -224,12 +229,15 @@ class ContractAudit:
             self._result(check, judged[check.name], partition) for check in self.contract.checks
         ]
 
-    def _columns(self, relation: str | None, rows: int) -> CheckResult:
+    def _columns(self, partition: date | None, relation: str | None, rows: int) -> CheckResult:
         """Let the table's name be these rows, and judge their columns."""
         self._show(relation, rows)
         shown = f"select * from {qualified(self.contract.table)}"
         found = to_iceberg_schema(describe(self.connection, shown)) if relation else None
-        return gates.columns(self._declared, found, self.known_columns, self.brought)
+        seen = None
+        if found is not None:
+            seen = drift.Rows(found, self.given, self.arrivals.get(partition, ()), self._held)
+        return drift.columns(self.contract, self._declared, seen, self.known_columns)
 
     def _without_rows(self, check: ContractCheck) -> CheckResult:
         return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")

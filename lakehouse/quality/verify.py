@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import REQUIRED
 from lakehouse.quality.contracts import Contracts
+from lakehouse.quality.drift import declared_schema, types_of
 from lakehouse.quality.errors import ContractError
-from lakehouse.quality.gates import declared_schema, types_of
 from lakehouse.quality.model_docs import Model, model_faults
 from lakehouse.quality.soda import SodaContract
 from lakehouse.quality.todo import unfinished
