@@ -21,7 +21,15 @@ from lakehouse.quality.judged_time import judged_at
 from lakehouse.quality.published import published_rows
 from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.quality.refused import keep_refused
-from lakehouse.quality.rules import GoodRows, Rule, condition_of, count_by_file, rows_of, set_aside
+from lakehouse.quality.rules import (
+    GoodRows,
+    Rule,
+    condition_of,
+    count_by_file,
+    refuse_broken,
+    rows_of,
+    set_aside,
+)
 from lakehouse.quality.soda import Judgement, SodaContract
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.scan import pin_current
@@ -102,6 +110,7 @@ class ContractAudit:
         except duckdb.Error:
             if self._columns(None, _relation(files), MANY_ROWS).refuses:
                 return {}  # the audit says which column it is
+            refuse_broken(self.connection, self.contract.table, _relation(files), rules)
             raise
         partitions = {file.path: self._partition(file.partition) for file in files}
         for partition in dict.fromkeys(partitions[path] for path in bad):
@@ -113,13 +122,19 @@ class ContractAudit:
 
     def sift_rows(self, source: "RowSource") -> "RowSource":
         """Set aside the bad rows of a batch that is merged; returns the good ones."""
+        import duckdb
+
         rules = self._rules
         if not rules:
             return source
         # A file, for the batch's query runs where it comes from alone, and quarantine is elsewhere.
         bad = f"select * from ({source.query(None)}) where {condition_of(rules)}"
-        with scratch_file(source.connection, bad) as batch:
-            set_aside(self.quarantined, None, batch, rules)
+        try:
+            with scratch_file(source.connection, bad) as batch:
+                set_aside(self.quarantined, None, batch, rules)
+        except duckdb.Error:
+            refuse_broken(source.connection, self.contract.table, source.query(None), rules)
+            raise
         return GoodRows(source, condition_of(rules))
 
     def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:

@@ -128,3 +128,42 @@ def test_a_key_that_there_is_not_is_not_evaluated_and_hides_nothing(tmp_path: Pa
 
     assert outcomes == {"uniqueness_a_no_such": "not_evaluated", "completeness_row_count": "passed"}
     assert any("no_such" in fault for fault in judge.rehearse())
+
+
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    [
+        ({"failed_rows": {"qualifier": "broken", "expression": "no_such > 1"}}, "validity_broken"),
+        ({"failed_rows": {"qualifier": "broken", "expression": "cast(b as integer) > 1"}}, "validity_broken"),
+        ({"failed_rows": {"qualifier": "broken", "expression": "a >"}}, "validity_broken"),
+        (
+            {"metric": {"qualifier": "broken", "expression": "sum(b)", "threshold": {"must_be": 1}}},
+            "validity_broken",
+        ),
+        (
+            {"failed_rows": {"qualifier": "broken", "query": "select no_such from silver.t"}},
+            "validity_broken",
+        ),
+    ],
+)
+def test_a_check_that_cannot_be_evaluated_hides_no_other(tmp_path: Path, broken: Any, name: str) -> None:
+    """Soda computes them together, so that one would take the others with it."""
+    of_b = ({"missing": None}, {"invalid": {"valid_values": ["x"]}})
+    good = {"failed_rows": {"qualifier": "good", "expression": "a > 1"}}
+    said = contract(tmp_path, {"row_count": None}, broken, good, COMPOSITE, of_b=of_b)
+    connection = duckdb.connect()
+    connection.execute(
+        "create schema silver; create table silver.t as from (values (1, 'x'), (2, 'y')) t(a, b)"
+    )
+    judge = SodaContract(said, connection)
+    judged = judge.judge(datetime.now(UTC))
+
+    assert {check: found.outcome for check, found in judged.items()} == {
+        "completeness_row_count": "passed",
+        name: "not_evaluated",
+        "validity_good": "failed",
+        "uniqueness_a_b": "passed",
+        "completeness_b": "passed",
+        "validity_b": "failed",
+    }
+    assert judge.rehearse()
