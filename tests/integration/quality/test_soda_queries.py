@@ -1,5 +1,6 @@
 """What is asked in another way than Soda asks it has Soda's answer."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
+from soda_core.common.sql_ast import COLUMN, IN, LITERAL
 
 from lakehouse.quality import soda, soda_queries
 from lakehouse.quality.contract import Contract, read_contract
@@ -107,6 +109,46 @@ def test_a_pattern_finds_what_soda_finds(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(soda_queries, "_anywhere", lambda value, regex: f"REGEXP_MATCHES({value}, {regex})")
 
     assert ours == judged(said, rows)
+
+
+@pytest.mark.parametrize("rows", [NONE_TWICE, SOME_TWICE, []], ids=["none twice", "some twice", "no rows"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"missing": None},
+        {"missing": {"filter": "a = 1"}},
+        {"missing": {"threshold": {"metric": "percent", "must_be": 0}}},
+        {"missing": {"missing_values": ["", "N/A"]}},
+        {"invalid": {"valid_values": ["x", "it's", "X "]}},
+        {"invalid": {"invalid_values": ["x", ""]}},
+        {"invalid": {"valid_values": ["x", "y"], "missing_values": ["N/A"]}},
+        {"invalid": {"valid_values": ["1"], "column_expression": "cast(a as varchar)"}},
+        {"invalid": {"valid_values": [1], "column_expression": "a"}},
+    ],
+)
+def test_nulls_and_lists_are_as_many_as_soda_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[Any, ...]], check: dict[str, Any]
+) -> None:
+    said = contract(tmp_path, of_b=(check,))
+    ours = judged(said, rows)
+    monkeypatch.setattr(soda, "asked_as_duckdb_is_fast", lambda *_: nullcontext())
+
+    assert ours == judged(said, rows)
+    assert ours.outcome in ("passed", "failed", "not_evaluated")
+
+
+def test_numbers_among_texts_are_not_compared_as_texts(tmp_path: Path) -> None:
+    """A column that is no text is asked as Soda asks: '1' is the number 1 then."""
+    said = contract(tmp_path, of_b=())
+    [a, b] = said.columns
+    assert (a.type, b.type) == ("integer", "varchar")
+    connection = duckdb.connect()
+    judge = SodaContract(said, connection)
+    with soda_queries.asked_as_duckdb_is_fast(judge._soda.data_source_impl.sql_dialect, ["b"]):
+        dialect = judge._soda.data_source_impl.sql_dialect
+        asked = [dialect.build_expression_sql(IN(COLUMN(name), [LITERAL("1")])) for name in ("a", "b")]
+
+    assert asked == ["\"a\" IN ('1')", "contains(['1'], \"b\")"]
 
 
 def test_people_read_the_pattern_as_it_is_written(tmp_path: Path) -> None:
