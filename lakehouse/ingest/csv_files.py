@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lakehouse.ingest.arrivals import note_arrivals
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.csv_reading import CsvReading
 from lakehouse.ingest.encoding import refuse_other_encodings
@@ -52,6 +53,7 @@ def read_csv(
     if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
         refuse_empty(extraction, files, shown, "has a header but no rows")
     refuse_strays(extraction, files, shown, reading.sorting)
+    note_arrivals(extraction, columns, computed, typed=False)
     undeclared = [column for column in columns if not column.declared and column.unwanted is None]
     yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])
 

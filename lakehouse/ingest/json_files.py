@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lakehouse.ingest.arrivals import note_arrivals
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.encoding import refuse_other_encodings
 from lakehouse.ingest.errors import SourceError
@@ -64,6 +65,7 @@ def read_ndjson(
     if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
         refuse_empty(extraction, files, reading.shown, "holds no rows")
     refuse_strays(extraction, files, reading.shown, lambda: reading.sorting(columns, computed))
+    note_arrivals(extraction, columns, computed, typed=False)
     undeclared = [c for c in columns if not c.declared and c.unwanted is None]
     yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])
 

@@ -150,8 +150,9 @@ def _extract(
     load_id = plan.load_id = import_dlt().current.load_package_state()["load_id"]
     source = plan.source
     prestager = source.prestager(plan.catalog, plan.keep_snapshots)
-    table = None if source.replaces_all and source.mode == "evolve" else load_table(plan.catalog, source.name)
-    held = columns_of(table.schema() if table else None)
+    table = load_table(plan.catalog, source.name)
+    had = columns_of(table.schema() if table else None)
+    held = {} if source.replaces_all and source.mode == "evolve" else had
     told: set[tuple[Column, ...]] = set()
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
@@ -169,6 +170,7 @@ def _extract(
             told,
             plan.quarantined,
             held,
+            frozenset(had),
         )
         rows = 0
         try:
@@ -192,6 +194,7 @@ def _extract(
             )
         else:
             plan.extracted[partition] = rows
+            plan.arrivals[partition] = extraction.arrivals
     if plan.extracted and not any(plan.landed.values()):
         # Of a table that dlt has not seen before it would bring nothing, and nothing would be committed.
         yield import_dlt().mark.materialize_table_schema()

@@ -66,6 +66,7 @@ class LoadAudit:
             may_be_empty=source.may_be_empty,
             replays=plan.replays,
             known_columns=frozenset(column.name for column in LOAD_COLUMNS),
+            arrivals=plan.arrivals,
             results=plan.checks,
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakehouse.ingest.columns import Column, DeclaredColumns
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_keys import SchemaMode
+from lakehouse.quality.drift import Arrival
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager
@@ -47,7 +48,9 @@ class Extraction:
         told: the column lists that dlt has been told.
         quarantined: takes what the table does not.
         held: the columns that the table has and keeps.
+        had: names of the columns that the table has, kept or not.
         handed_over: the files that are landed, which dlt is to carry as they are.
+        arrivals: how the source's columns came, where they differ from the contract's and the table's.
     """
 
     partition: date | None
@@ -61,7 +64,9 @@ class Extraction:
     told: set[tuple[Column, ...]]
     quarantined: Quarantined
     held: "dict[str, IcebergType]" = field(default_factory=dict)
+    had: frozenset[str] = frozenset()
     handed_over: set[str] = field(default_factory=set)
+    arrivals: list[Arrival] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,8 @@ def evaluation(
         metadata["failing_rows"] = dg.MetadataValue.md(f"```sql\n{result.failing_rows}\n```")
     if result.sample:
         metadata["sample"] = dg.MetadataValue.md(_as_table(result.sample))
+    if result.differences:
+        metadata["columns"] = dg.MetadataValue.md(_as_table(result.differences))
     if unpublished is not None:
         metadata |= {"not_published": unpublished, "run": run_id}
     return dg.AssetCheckEvaluation(

@@ -69,7 +69,7 @@ class ModelAudit:
             expected=[None],
             quarantined=self.quarantined,
             adds=merges,
-            brought=frozenset(to_iceberg_schema(types).column_names),
+            given=to_iceberg_schema(types),
         )
         self.begin([None])
 
