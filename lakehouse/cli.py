@@ -9,6 +9,7 @@ import click
 from lakehouse.alert_commands import alert
 from lakehouse.contract_cli import contract
 from lakehouse.quarantine_commands import quarantine
+from lakehouse.rollback_command import rollback
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -196,6 +197,7 @@ def doctor(context: click.Context) -> None:
 
 
 main.add_command(quarantine)
+main.add_command(rollback)
 
 
 def _settings() -> "Settings":

@@ -1,13 +1,11 @@
 """Building again what has rows in quarantine, as runs that the UI shows beside all others."""
 
 import contextlib
-import importlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakehouse.orchestration.project import project_definitions, project_instance
 from lakehouse.storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -49,38 +47,18 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
     """
     import dagster as dg
 
-    os.environ.setdefault("DAGSTER_HOME", str(settings.project_dir))
-    with contextlib.chdir(settings.project_dir):  # dagster.yaml names folders from there
-        defs = _definitions(settings.project_dir)
+    with project_instance(settings) as instance:
+        defs = project_definitions(settings.project_dir)
         key = dg.AssetKey(table.split("."))
         spec = next((spec for spec in defs.resolve_all_asset_specs() if spec.key == key), None)
         if spec is None:
             raise ReplayError(f"{table} is no asset of this project, so that it cannot be built again.")
         _refuse_what_cannot(table, spec)
-        with dg.DagsterInstance.get() as instance:
-            ranges = list(_ranges(table, spec, partitions))
-            failures = [
-                said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
-            ]
+        ranges = list(_ranges(table, spec, partitions))
+        failures = [
+            said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
+        ]
     return Rebuilt(failures, spec.metadata.get(WRITES) in ADDING)
-
-
-def _definitions(project_dir: Path) -> "dg.Definitions":
-    """What Dagster itself loads: the module that workspace.yaml names."""
-    import yaml
-
-    file = project_dir / "workspace.yaml"
-    try:
-        [loaded] = yaml.safe_load(file.read_text(encoding="utf-8"))["load_from"]
-        module = loaded["python_module"]
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise ReplayError(
-            f"{file} names no single python_module, so that the project cannot be built from here: "
-            "build the table again in the UI."
-        ) from error
-    name = module if isinstance(module, str) else module["module_name"]
-    defs: dg.Definitions = importlib.import_module(name).defs
-    return defs
 
 
 def is_replay(tags: Mapping[str, str], table: str) -> bool:
