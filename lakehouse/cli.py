@@ -11,6 +11,7 @@ from lakehouse.contract_cli import contract
 from lakehouse.diff_commands import clone, diff
 from lakehouse.quarantine_commands import quarantine
 from lakehouse.report_commands import report
+from lakehouse.rollback_command import rollback
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -201,6 +202,7 @@ def doctor(context: click.Context) -> None:
 
 main.add_command(quarantine)
 main.add_command(report)
+main.add_command(rollback)
 
 
 def _settings() -> "Settings":

@@ -3,6 +3,7 @@
 import dagster as dg
 
 import assets
+from lakehouse.orchestration.rollback import rollback_job
 from lakehouse.orchestration.table_checks import table_check_assets
 from lakehouse.settings import Settings
 
@@ -17,6 +18,7 @@ def definitions() -> dg.Definitions:
     return dg.Definitions(
         assets=loaded,
         asset_checks=table_check_assets(loaded, Settings().contracts_dir),
+        jobs=[rollback_job()],
         executor=dg.in_process_executor,
     )
 

@@ -1,12 +1,11 @@
 """Building again what has rows in quarantine, as runs that the UI shows beside all others."""
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakehouse.orchestration.project_definitions import load_definitions
+from lakehouse.orchestration.project import load_definitions, project_instance
 from lakehouse.storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -49,19 +48,17 @@ def rebuild(settings: "Settings", table: str, partitions: Sequence[str | None]) 
     """
     import dagster as dg
 
-    os.environ.setdefault("DAGSTER_HOME", str(settings.project_dir))
-    with contextlib.chdir(settings.project_dir):  # dagster.yaml names folders from there
+    with project_instance(settings) as instance:
         defs = load_definitions(settings.project_dir)
         key = dg.AssetKey(table.split("."))
         spec = next((spec for spec in defs.resolve_all_asset_specs() if spec.key == key), None)
         if spec is None:
             raise ReplayError(f"{table} is no asset of this project, so that it cannot be built again.")
         _refuse_what_cannot(table, spec)
-        with dg.DagsterInstance.get() as instance:
-            ranges = list(_ranges(table, spec, partitions))
-            failures = [
-                said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
-            ]
+        ranges = list(_ranges(table, spec, partitions))
+        failures = [
+            said for first_last in ranges if (said := _run(settings, defs, instance, key, first_last))
+        ]
     return Rebuilt(failures, spec.metadata.get(WRITES) in ADDING)
 
 

@@ -57,6 +57,12 @@ def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
     raise StorageError(f"{name} cannot be read as of {when.isoformat(sep=' ')}: {known}.")
 
 
+def began_after(table: "Table", moment: datetime) -> bool:
+    """Whether a table was first written after a moment; not if its history does not say any more."""
+    first = min(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0, default=None)
+    return first is None or (first.parent_snapshot_id is None and utc(first.timestamp_ms) > moment)
+
+
 def time_text(moment: datetime) -> str:
     """A time in UTC to the millisecond: snapshots may be less than a second apart."""
     return moment.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
