@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThanOrEqual, LessThanOrEqual
 
 from lakehouse.quality.distribution.profile import PartitionProfile
-from lakehouse.quality.distribution.profile_rows import ProfileRows, profiles_of, rows_of
+from lakehouse.quality.distribution.profile_rows import COLUMNS, ProfileRows, profiles_of, rows_of
 from lakehouse.storage.commit import RUN_ID
 from lakehouse.storage.data_files import files_that_may_hold, read_files
 from lakehouse.storage.replacing import replace_rows
@@ -24,8 +24,48 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
 NAME = "ops.profiles"
-_KEPT = ("partition", "column_name", "kind", "rows", "nulls", "distinct_values", "mean", "stddev")
-_LISTS = ("quantiles", "points", "labels", "counts", "other", "exact")
+_KEPT = tuple(name for name in COLUMNS if name not in ("table_name", "snapshot_id", "run_id", "profiled_at"))
+
+
+@dataclass(frozen=True)
+class Span:
+    """Some partitions of a table.
+
+    Args:
+        first, last: both included; None: there is no such end.
+        days: which of them; None: all.
+    """
+
+    first: date | None = None
+    last: date | None = None
+    days: Sequence[date] | None = None
+
+    def sql(self, table: str) -> str:
+        """The condition that a row of `ops.profiles` is of one of them."""
+        condition = f"table_name = {literal(table)}"
+        condition += f" and partition >= date {literal(self.first)}" if self.first else ""
+        condition += f" and partition <= date {literal(self.last)}" if self.last else ""
+        if self.days is None:
+            return condition
+        among = ", ".join(f"date {literal(day)}" for day in self.days)
+        return f"{condition} and partition in ({among})"
+
+    def expression(self, table: str) -> BooleanExpression:
+        """One that is true at least of these rows."""
+        where: BooleanExpression = EqualTo(term="table_name", value=table)
+        if self.first:
+            where = And(where, GreaterThanOrEqual(term="partition", value=self.first.isoformat()))
+        if self.last:
+            where = And(where, LessThanOrEqual(term="partition", value=self.last.isoformat()))
+        return where
+
+
+EVERY = Span()
+
+
+def span_of(days: Sequence[date] | None) -> Span:
+    """These partitions, of which there is one at least; None: all that there are."""
+    return EVERY if days is None else Span(min(days), max(days), days)
 
 
 @dataclass(frozen=True)
@@ -47,36 +87,34 @@ class ProfileTable:
             NAME, sort_by=("table_name", "partition", "column_name"), keep_snapshots=self.keep_snapshots
         )
 
-    def read(
-        self, connection: "DuckDBPyConnection", first: date | None = None, last: date | None = None
-    ) -> dict[date, PartitionProfile]:
-        """The profiles of the partitions from `first` to `last`, both included.
+    def read(self, connection: "DuckDBPyConnection", span: Span = EVERY) -> dict[date, PartitionProfile]:
+        """The profiles of these partitions, as far as there are any.
 
         Raises:
             duckdb.Error: the table's files cannot be read.
         """
         held = load_table(self.catalog, NAME)
-        files = files_that_may_hold(held, self._where(first, last))
+        files = files_that_may_hold(held, span.expression(self.table))
         if held is None or not files:
             return {}
         rows = connection.execute(
-            f"select {', '.join((*_KEPT, *_LISTS))} from {read_files(held, files, held.schema())}"
-            f" where {self._condition(first, last)} order by partition, column_name"
+            f"select {', '.join(_KEPT)} from {read_files(held, files, held.schema())}"
+            f" where {span.sql(self.table)} order by partition, column_name"
         ).fetchall()
-        return profiles_of(dict(zip((*_KEPT, *_LISTS), row, strict=True)) for row in rows)
+        return profiles_of(dict(zip(_KEPT, row, strict=True)) for row in rows)
 
     def replace(
         self,
         connection: "DuckDBPyConnection",
         profiles: Sequence[PartitionProfile],
-        gone: Sequence[date] | None,
+        span: Span,
         run_id: str,
         snapshot_id: int | None,
     ) -> None:
-        """Let these be the profiles of the partitions that were published, as one commit.
+        """Let these be the profiles of the partitions of a span, as one commit.
 
         Args:
-            gone: the partitions whose profiles go; None: all of the table.
+            span: what the profiles of go, whether others come or not.
 
         Raises:
             StorageError, duckdb.Error: nothing was changed.
@@ -84,11 +122,8 @@ class ProfileTable:
         if not profiles and load_table(self.catalog, NAME) is None:
             return
         source = ProfileRows(connection, self._rows(profiles, run_id, snapshot_id))
-        first, last = (min(gone), max(gone)) if gone else (None, None)
-        condition = self._condition(first, last)
-        if gone:
-            condition += f" and partition in ({', '.join(f'date {literal(day)}' for day in gone)})"
-        replace_rows(self.catalog, self.spec, source, condition, self._where(first, last), {RUN_ID: run_id})
+        gone, where = span.sql(self.table), span.expression(self.table)
+        replace_rows(self.catalog, self.spec, source, gone, where, {RUN_ID: run_id})
 
     def _rows(
         self, profiles: Sequence[PartitionProfile], run_id: str, snapshot_id: int | None
@@ -107,14 +142,3 @@ class ProfileTable:
             for profile in profiles
             for row in rows_of(profile)
         ]
-
-    def _condition(self, first: date | None, last: date | None) -> str:
-        condition = f"table_name = {literal(self.table)}"
-        condition += f" and partition >= date {literal(first)}" if first else ""
-        return condition + (f" and partition <= date {literal(last)}" if last else "")
-
-    def _where(self, first: date | None, last: date | None) -> BooleanExpression:
-        where: BooleanExpression = EqualTo(term="table_name", value=self.table)
-        if first:
-            where = And(where, GreaterThanOrEqual(term="partition", value=first.isoformat()))
-        return And(where, LessThanOrEqual(term="partition", value=last.isoformat())) if last else where
