@@ -61,8 +61,6 @@ def _carried_out(settings: "Settings", planned: "Plan") -> "Iterator[Rollback]":
 
 
 def _downstream(settings: "Settings", table: str) -> list[str]:
-    from lakehouse.orchestration.project import load_definitions
     from lakehouse.orchestration.rollback import downstream_of
 
-    graph = load_definitions(settings.project_dir).get_repository_def().asset_graph
-    return downstream_of(graph, table)
+    return downstream_of(settings, table)

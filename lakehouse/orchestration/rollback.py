@@ -1,10 +1,11 @@
 """Rollback as Dagster sees it: what is built from a table, a job for the UI, and what is recorded of it."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
 import dagster as dg
 
+from lakehouse.orchestration.project import load_definitions
 from lakehouse.rollback import (
     ROLLBACK_HEADER,
     Plan,
@@ -18,9 +19,6 @@ from lakehouse.settings import Settings
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.rollback import Rollback
 
-if TYPE_CHECKING:
-    from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
-
 Event = dg.AssetMaterialization | dg.AssetObservation
 
 
@@ -33,8 +31,9 @@ class RollbackConfig(dg.Config):
     dry_run: bool = True
 
 
-def downstream_of(graph: "BaseAssetGraph[dg.BaseAssetNode]", table: str) -> list[str]:
+def downstream_of(settings: Settings, table: str) -> list[str]:
     """The assets that are built from a table, directly or not, each after those that it is built from."""
+    graph = load_definitions(settings.project_dir).get_repository_def().asset_graph
     key = dg.AssetKey(table.split("."))
     below = dg.AssetSelection.keys(key).downstream(include_self=False).resolve(graph)
     return [".".join(each.path) for each in graph.toposorted_asset_keys if each in below]
@@ -47,8 +46,7 @@ def rollback_job() -> dg.JobDefinition:
     def run(context: dg.OpExecutionContext, config: RollbackConfig) -> None:
         settings = Settings()
         try:
-            graph = context.repository_def.asset_graph
-            below = downstream_of(graph, config.table) if config.downstream else []
+            below = downstream_of(settings, config.table) if config.downstream else []
             planned = plan(settings, config.table, snapshot_or_time(config.to), below)
             context.add_output_metadata({"plan": dg.MetadataValue.md(_table(planned))})
             context.log.info("Planned, %s:\n%s", moment_text(planned), _table(planned))
@@ -81,7 +79,8 @@ def record(instance: dg.DagsterInstance, each: Rollback, emit: Callable[[Event],
         emit(event)
     gone = [day.isoformat() for day, rows in each.partitions.items() if not rows]
     if gone:
-        instance.wipe_asset_partitions(key, gone)
+        with suppress(NotImplementedError):  # a storage of Dagster's own: they are shown as what they were
+            instance.wipe_asset_partitions(key, gone)
 
 
 def _events(key: dg.AssetKey, each: Rollback) -> Iterator[Event]:

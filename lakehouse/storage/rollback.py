@@ -130,7 +130,11 @@ def _files(table: "Table", snapshot_id: int | None) -> "dict[str, DataFile]":
 
 
 def _partition(file: "DataFile") -> date | None:
-    return file.partition[0] if len(file.partition) else None
+    """The date that a file's rows share; of a table without partitions, or of rows without a date, none."""
+    from pyiceberg.utils.datetime import days_to_date
+
+    day = file.partition[0] if len(file.partition) else None
+    return days_to_date(day) if isinstance(day, int) else None
 
 
 def _rows(files: "Mapping[str, DataFile]") -> int:
