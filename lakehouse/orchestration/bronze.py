@@ -25,6 +25,7 @@ from lakehouse.orchestration.reporting import column_schema, done, failure
 from lakehouse.settings import Settings
 
 LAYER = "bronze"
+FILES = "lakehouse/files"  # metadata of an asset: the files that its source reads, which a sensor watches
 
 
 class BronzeTranslator(DagsterDltTranslator):
@@ -118,6 +119,7 @@ def _spec(
             "source": source.origin,
             WRITES: source.writes,
         }
+        | ({FILES: source.files} if source.files else {})
     )
 
 
