@@ -56,10 +56,10 @@ class Settings(BaseSettings):
         ge=1,
         description="How many partitions of a range one commit holds at most.",
     )
-    backfill_partitions: int | None = Field(
-        None,  # each asset's own policy
+    backfill_partitions: int = Field(
+        0,
         ge=0,
-        description="How many partitions of a backfill one run takes; 0: all of a range.",
+        description="How many partitions of a backfill one run takes; 0: all of an unbroken range.",
     )
     catch_up_partitions: int = Field(
         31,  # a month of days that nobody ran
