@@ -15,6 +15,7 @@ COPIED = (
     "lakehouse",
     "assets/__init__.py",
     "assets/bronze/__init__.py",
+    "assets/schedules.py",
     "dbt_project",
     "docs",
     "tests",

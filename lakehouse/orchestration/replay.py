@@ -82,6 +82,8 @@ def _ranges(
     table: str, spec: "dg.AssetSpec", partitions: Sequence[str | None]
 ) -> Iterator[tuple[str, str] | None]:
     """The first and last of each unbroken range; None for a table that is built as a whole."""
+    from lakehouse.orchestration.ranges import unbroken
+
     if spec.partitions_def is None:
         yield None
         return
@@ -91,20 +93,12 @@ def _ranges(
             "others with --partition, or build it so again."
         )
     keys = spec.partitions_def.get_partition_keys()
-    places = {key: place for place, key in enumerate(keys)}
-    if unknown := [str(partition) for partition in partitions if partition not in places]:
+    if unknown := sorted({str(partition) for partition in partitions} - set(keys)):
         raise ReplayError(
             f"{table} has no partition {', '.join(unknown)} in Dagster, so that nothing was built. "
             "Choose others with --partition."
         )
-    wanted = sorted(places[str(partition)] for partition in partitions)
-    first = last = wanted[0]
-    for place in wanted[1:]:
-        if place != last + 1:
-            yield keys[first], keys[last]
-            first = place
-        last = place
-    yield keys[first], keys[last]
+    yield from unbroken(keys, (str(partition) for partition in partitions))
 
 
 def _run(
@@ -115,10 +109,11 @@ def _run(
     first_last: tuple[str, str] | None,
 ) -> str | None:
     """One run; returns why it failed. What the tools print goes to a log."""
+    from lakehouse.orchestration.ranges import range_tags
+
     tags = {REPLAY: ".".join(key.path)}
     if first_last is not None:
-        start, end = first_last
-        tags |= {"dagster/asset_partition_range_start": start, "dagster/asset_partition_range_end": end}
+        tags |= range_tags(first_last)
     with (settings.data_dir / LOG).open("a", encoding="utf-8") as log, contextlib.redirect_stdout(log):
         result = defs.resolve_implicit_global_asset_job_def().execute_in_process(
             instance=instance,
