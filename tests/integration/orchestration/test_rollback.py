@@ -1,14 +1,12 @@
 """A day that went wrong is undone with all that was built from it, as the UI's job and the command do it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
 from click.testing import CliRunner
-from instances import project_like
 
 from demo.arrivals import files_of_day
 from lakehouse.catalog import open_catalog
@@ -27,10 +25,9 @@ COUNTS = [f"select flight_date::varchar, count(*) from {table} group by 1 order 
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
-    """One that keeps what ran as the project's own does."""
-    with project_like(tmp_path) as instance:
-        yield instance
+def instance(kept_instance: dg.DagsterInstance) -> dg.DagsterInstance:
+    """For all fixtures of these tests."""
+    return kept_instance
 
 
 @pytest.fixture
