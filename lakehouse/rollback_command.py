@@ -49,15 +49,14 @@ def rollback(table: str, to: str, downstream: bool, yes: bool) -> None:
 
 
 def _carried_out(settings: "Settings", planned: "Plan") -> "Iterator[Rollback]":
-    """Each table when it is set back and Dagster knows."""
+    """Each table when it is set back; Dagster knows when all are."""
     from lakehouse.orchestration.project import project_instance
-    from lakehouse.orchestration.rollback import record
-    from lakehouse.rollback import carry_out
+    from lakehouse.orchestration.rollback import carried_out
 
     with project_instance(settings) as instance:
-        for done in carry_out(settings, planned, getpass.getuser()):
-            record(instance, done, instance.report_runless_asset_event)
-            yield done
+        yield from carried_out(
+            settings, planned, getpass.getuser(), instance, instance.report_runless_asset_event
+        )
 
 
 def _downstream(settings: "Settings", table: str) -> list[str]:

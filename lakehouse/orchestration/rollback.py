@@ -53,8 +53,8 @@ def rollback_job() -> dg.JobDefinition:
             if config.dry_run:
                 context.log.info("Nothing was done: set dry_run to false to do it.")
                 return
-            for each in carry_out(settings, planned, f"run {context.run_id}"):
-                record(context.instance, each, context.log_event)
+            by = f"run {context.run_id}"
+            for each in carried_out(settings, planned, by, context.instance, context.log_event):
                 context.log.info("%s was set back.", each.table)
         except StorageError as error:
             raise dg.Failure(description=str(error), allow_retries=False) from error
@@ -72,7 +72,31 @@ def rollback_job() -> dg.JobDefinition:
     return job
 
 
-def record(instance: dg.DagsterInstance, each: Rollback, emit: Callable[[Event], None]) -> None:
+def carried_out(
+    settings: Settings,
+    planned: Plan,
+    by: str,
+    instance: dg.DagsterInstance,
+    emit: Callable[[Event], None],
+) -> Iterator[Rollback]:
+    """Do what was planned, and tell Dagster of what was done, also if not all of it could be.
+
+    Of a table before what is built from it: that would else be older than its parent, and be built again.
+
+    Raises:
+        StorageError: a table could not be set back; it and those after it are as they were.
+    """
+    done: list[Rollback] = []
+    try:
+        for each in carry_out(settings, planned, by):
+            done.append(each)
+            yield each
+    finally:
+        for each in reversed(done):
+            _record(instance, each, emit)
+
+
+def _record(instance: dg.DagsterInstance, each: Rollback, emit: Callable[[Event], None]) -> None:
     """Tell Dagster what a table holds now: which partitions changed, and which are there no more."""
     key = dg.AssetKey(each.table.split("."))
     for event in _events(key, each):
