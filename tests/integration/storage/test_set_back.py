@@ -4,7 +4,7 @@ import pytest
 from store import D1, D2, D3, Store
 
 from lakehouse.storage.errors import CommitConflictError, StorageError
-from lakehouse.storage.history import began_after
+from lakehouse.storage.history import began_after, read_history
 from lakehouse.storage.rollback import Rollback, left_at, plan_rollback, roll_back, rollbacks
 
 NAME = "silver.t"
@@ -47,6 +47,12 @@ def test_it_can_be_undone(store: Store, snapshots: list[int]) -> None:
         (snapshots[2], snapshots[0], "a test"),
         (snapshots[0], snapshots[2], "another"),
     ]
+
+
+def test_its_history_says_what_is_current_and_what_was_undone(store: Store, snapshots: list[int]) -> None:
+    roll_back(store.catalog, planned(store, snapshots[1]), "a test")
+    states = {entry.snapshot_id: entry.state for entry in read_history(store.table(NAME))}
+    assert [states[each] for each in snapshots] == ["", "current", "undone"]
 
 
 def test_it_is_written_to_as_before(store: Store, snapshots: list[int]) -> None:
