@@ -81,7 +81,8 @@ def missing(defs: "dg.Definitions", instance: "dg.DagsterInstance", tables: set[
         return ".".join(key.path) in tables
 
     by_partitions: dict[Any, list[dg.AssetKey]] = {}
-    for spec in defs.resolve_all_asset_specs():
+    tables_of = (spec for spec in defs.resolve_all_asset_specs() if len(spec.key.path) > 1)  # no report
+    for spec in tables_of:
         by_partitions.setdefault(spec.partitions_def, []).append(spec.key)
     for partitions_def in sorted(by_partitions, key=_coarseness):
         keys = by_partitions[partitions_def]

@@ -133,7 +133,7 @@ def open_quarantine(
     conditions = [f"partition = date {literal(partition)}"] if partition else []
     conditions += [f"rule = {literal(rule)}"] if rule else []
     where = f"where {' and '.join(conditions)}" if conditions else ""
-    mask = Mask(() if unmasked else masked_columns(_contract_of(settings, table)))
+    mask = Mask(() if unmasked else masked_columns(contract_of(settings, table)))
     texts = ", ".join(f"cast({name} as varchar) as {name}" for name in COLUMNS)
     first = (
         f"select *, count(*) over () as total from {qualified(quarantine_of(table))} {where}"
@@ -164,7 +164,12 @@ def _show(connection: "DuckDBPyConnection", rows: list[dict[str, str | None]]) -
     connection.execute(f"create or replace temp view {ANSWER} as from masked")
 
 
-def _contract_of(settings: "Settings", table: str) -> "Contract | None":
+def contract_of(settings: "Settings", table: str) -> "Contract | None":
+    """The contract of a table, which says what is masked; None: it has none.
+
+    Raises:
+        QueryError: it cannot be read.
+    """
     layer, _, name = table.partition(".")
     file = settings.contracts_dir / layer / f"{name}.yml"
     if not file.exists():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakehouse.catalog import metadata_locations, open_catalog
+from lakehouse.clone import origin_folders
 from lakehouse.confinement import LOCK, vet
 from lakehouse.query_errors import NO_TABLES, QueryError, no_such_table, plain, unreadable
 from lakehouse.storage.sql import identifier, literal
@@ -48,7 +49,9 @@ def open_query(settings: "Settings", sql: str, as_of: datetime | None = None) ->
     _open_tables(connection, tables, _snapshots(settings, tables, as_of))
     folders = [refused[key] for key in sorted(keys & refused.keys())]
     _open_refused(connection, folders)
-    _lock(connection, [*(file.rsplit("/metadata/", 1)[0] for _, file in tables), *(f for _, f in folders)])
+    origins = origin_folders(settings, [name for name, _ in tables])
+    own = [file.rsplit("/metadata/", 1)[0] for _, file in tables]
+    _lock(connection, [*own, *origins, *(folder for _, folder in folders)])
     try:
         if explain:
             select = _explained(connection, explain + select)

@@ -19,6 +19,7 @@ from lakehouse.ingest.columns import Column
 from lakehouse.ingest.descriptions import WRITTEN_FOR_USERS, about, describe
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
+from lakehouse.ingest.file_pattern import version_of
 from lakehouse.ingest.incoming import columns_of
 from lakehouse.ingest.load_plan import LoadPlan
 from lakehouse.ingest.source import BronzeSource, Extraction
@@ -47,6 +48,7 @@ class LoadReport:
         result: the commit, None where there was nothing to commit.
         checks: what the contract's checks came to, by partition.
         counted: rows by the source's own count, by partition, where it has one.
+        file_versions: of the files that were read, as they were before, by partition.
     """
 
     load_id: str | None
@@ -57,6 +59,7 @@ class LoadReport:
     discarded: dict[date | None, int] = field(default_factory=dict)
     checks: Results = field(default_factory=dict)
     counted: dict[date | None, int] = field(default_factory=dict)
+    file_versions: dict[date | None, str] = field(default_factory=dict)
 
 
 def load(
@@ -104,7 +107,15 @@ def load(
     result = plan.results.get(source.table)
     failures |= result.failures if result else {}
     return LoadReport(
-        plan.load_id, plan.extracted, failures, result, aside.rows, aside.values, plan.checks, plan.counted
+        plan.load_id,
+        plan.extracted,
+        failures,
+        result,
+        aside.rows,
+        aside.values,
+        plan.checks,
+        plan.counted,
+        plan.file_versions,
     )
 
 
@@ -172,6 +183,9 @@ def _extract(
             held,
             frozenset(had),
         )
+        if source.pattern is not None:
+            found = source.pattern.find(settings.source_dir, partition)
+            plan.file_versions[partition] = version_of(found)
         rows = 0
         try:
             before = source.count(extraction) if source.count else None

@@ -41,7 +41,7 @@ def finding_of(judged: Judged, table: str, meaning: str, contract: Contract | No
     if warns and _quarantines(contract, name) and said.get("rows_quarantined"):
         return None  # its rows are told of
     kind = Kind.WARNING if warns else Kind.CHECK
-    private = _is_private(contract, name)
+    private = is_private(contract, name)
     return Finding(kind, table, partition_of(judged), name, meaning, _said(said, private=private))
 
 
@@ -54,7 +54,7 @@ def _quarantines(contract: Contract | None, name: str) -> bool:
     return contract is not None and name in {check.name for check in contract.quarantining}
 
 
-def _is_private(contract: Contract | None, name: str) -> bool:
+def is_private(contract: Contract | None, name: str) -> bool:
     """Whether what is measured may be a value of a person."""
     if contract is None or not masked_columns(contract):
         return False

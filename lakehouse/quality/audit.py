@@ -5,7 +5,7 @@ are set aside first; what is left is judged, and a partition that fails is kept 
 look at it, and is not published.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -16,6 +16,8 @@ from lakehouse.quality import drift, gates
 from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckResult, Results
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
+from lakehouse.quality.distribution.audit import DistributionAudit
+from lakehouse.quality.distribution.profile_table import ProfileTable
 from lakehouse.quality.failing_rows import rows_of_published, rows_of_refused, sample
 from lakehouse.quality.judged_time import judged_at
 from lakehouse.quality.published import published_rows
@@ -138,13 +140,20 @@ class ContractAudit:
             raise
         return GoodRows(source, condition_of(rules))
 
-    def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:
-        """Judge what is about to be published; returns why not, for each partition that must not be."""
+    def audit(
+        self, files: Sequence["StagedFile"], refused: Collection[date | None] = ()
+    ) -> Mapping[date | None, str]:
+        """Judge what is about to be published; returns why not, for each partition that must not be.
+
+        Args:
+            refused: partitions that will not be published for another reason, with which none is compared.
+        """
         verdicts: dict[date | None, str] = {}
         before = load_table(self.catalog, self.contract.table)
         self._held = before.schema() if before else None
         partitions = self._judged_by(files)
         together = self._hold_all(files) if len(partitions) > 1 else None
+        self._compare(together or (_relation(files) if files else None), partitions)
         for partition in partitions:
             mine = [file for file in files if partition is None or file.partition == partition]
             rows = sum(file.rows for file in mine)
@@ -155,13 +164,13 @@ class ContractAudit:
                     f"{together} where {identifier(str(self.partition_by))} = date {literal(partition)}"
                 )
             judged = self._judge(partition, rows, aside, relation, held=together is not None)
-            refused = any(result.refuses for result in judged)
-            self.results[partition] = self._with_sql(judged, partition, refused=refused)
+            bad = any(result.refuses for result in judged)
+            self.results[partition] = self._with_sql(judged, partition, refused=bad)
             if refusing := [result for result in judged if result.refuses]:
                 keep_refused(self.settings, self.contract.table, self.run_id, partition, mine)
                 verdicts[partition] = "; ".join(result.sentence for result in refusing)
-            elif partition is not None:
-                self._published_rows[partition] = rows
+            elif partition is not None and partition not in refused:
+                self._accept(partition, rows)
         if verdicts and self.expected == [None]:  # a whole table is published or it is not
             said = [f"{partition}: {why}" if partition else why for partition, why in verdicts.items()]
             return {None: " ".join(said[:SHOWN_PARTITIONS])}
@@ -177,7 +186,9 @@ class ContractAudit:
         if table is None:
             raise StorageError(f"{self.contract.table} does not exist yet: materialize it first.")
         there = published_rows(table, self.partition_by)
-        self.expected = [*there] if partitions is None else partitions
+        self.expected = [*there] if partitions is None else sorted(partitions, key=str)
+        compared = [there[day] for day in self.expected if day in there]
+        self._compare(" union all by name ".join(compared) or None, self.expected)
         aside = Quarantine(self.catalog, self.contract.table, "", "", 1).count(self.connection)
         for partition in self.expected:
             relation = there.get(partition)
@@ -186,6 +197,10 @@ class ContractAudit:
                 [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
             judged = self._judge(partition, rows, aside.get(partition, 0), relation)
             self.results[partition] = self._with_sql(judged, partition, refused=False)
+            if partition is not None and relation is not None:
+                self._accept(partition, rows)
+        judged_days = None if partitions is None else self.expected
+        self.keep_profiles(judged_days, table.metadata.current_snapshot_id, again=True)
         return self.results
 
     def _hold_all(self, files: Sequence["StagedFile"]) -> str | None:
@@ -199,10 +214,38 @@ class ContractAudit:
         self.connection.execute(f"create or replace table main.{JUDGED} as {relation}")
         return f"select * from main.{JUDGED}"
 
+    def keep_profiles(
+        self, published: Sequence[date | None] | None, snapshot_id: int | None, *, again: bool = False
+    ) -> None:
+        """Keep the profiles of what was published, for later partitions to be compared with.
+
+        Args:
+            published: the partitions; None: those of the write are all that the table has.
+            again: whether they may have been kept before.
+        """
+        if self._distribution is not None:
+            days = None if published is None else [day for day in published if day is not None]
+            self._distribution.keep(days, snapshot_id, again=again)
+
+    def _compare(self, relation: str | None, partitions: Sequence[date | None]) -> None:
+        """Profile what is to be judged."""
+        if self._distribution is None:
+            return
+        # A table that is replaced keeps nothing that its new partitions could be compared with.
+        published = {} if self.expected == [None] else self._published_rows
+        days = [partition for partition in partitions if partition is not None]
+        self._distribution.begin(relation, days, published)
+
+    def _accept(self, partition: date, rows: int) -> None:
+        """Judge what comes after it by this partition too."""
+        self._published_rows[partition] = rows
+        if self._distribution is not None:
+            self._distribution.accept(partition)
+
     def _judged_by(self, files: Sequence["StagedFile"]) -> Sequence[date | None]:
         """The partitions to judge one by one; those of the files where a whole table is replaced."""
         if self.expected != [None] or self.partition_by is None or self.adds or not files:
-            return self.expected
+            return sorted(self.expected, key=str)  # each is judged by those before it
         return sorted({file.partition for file in files if file.partition is not None})
 
     @cached_property
@@ -243,9 +286,24 @@ class ContractAudit:
         return rules
 
     @cached_property
+    def _distribution(self) -> DistributionAudit | None:
+        if self.contract.distribution is None:
+            return None
+        return DistributionAudit(
+            self.contract.distribution,
+            ProfileTable(self.catalog, self.contract.table, self.settings.keep_snapshots),
+            self.connection,
+            self.run_id,
+            None if self.adds else self.partition_by,
+            self.grain,
+        )
+
+    @cached_property
     def _published_rows(self) -> dict[date, int]:
         """Rows of each partition that the table has now."""
-        if self.partition_by is None or self._limits.row_count_change_percent is None:
+        if self.partition_by is None:
+            return {}
+        if self._limits.row_count_change_percent is None and self.contract.distribution is None:
             return {}
         return gates.rows_by_partition(load_table(self.catalog, self.contract.table))
 
@@ -265,7 +323,10 @@ class ContractAudit:
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         results.append(gates.good_rows(limits, rows, aside))
         results.append(self._columns(partition, relation, rows, held=held))
-        if not rows and results[0].good:
+        empty = not rows and results[0].good
+        if self._distribution is not None:
+            results += self._distribution.judge(partition, empty=empty)
+        if empty:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
         return results + [

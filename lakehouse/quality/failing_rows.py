@@ -4,7 +4,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from lakehouse.quality.contract import Contract
-from lakehouse.quality.masking import MASKED, masked_columns
+from lakehouse.quality.masking import hidden, masked_columns
 from lakehouse.quality.refused import refused_view
 from lakehouse.storage.errors import reason
 from lakehouse.storage.sql import literal, qualified
@@ -46,6 +46,4 @@ def sample(connection: "DuckDBPyConnection", contract: Contract, condition: str)
 
 
 def _shown(value: object, masked: bool) -> str | None:
-    if value is None:
-        return None
-    return MASKED if masked else str(value)
+    return hidden(None if value is None else str(value), masked)

@@ -21,6 +21,11 @@ def masked_columns(contract: "Contract | None") -> frozenset[str]:
     return frozenset(c.name for c in contract.columns if c.pii != "none") if contract else frozenset()
 
 
+def hidden(value: str | None, masked: bool) -> str | None:
+    """A value, or what stands for one that is masked; that there is none is no secret."""
+    return MASKED if masked and value is not None else value
+
+
 class Mask:
     """Hides the values of some columns in what quarantine says of a row."""
 
@@ -29,8 +34,7 @@ class Mask:
 
     def value(self, column: str | None, value: str | None) -> str | None:
         """The value that is to blame, masked if its column is."""
-        hidden = column is not None and _bare(column) in self.columns
-        return MASKED if hidden and value is not None else value
+        return hidden(value, column is not None and _bare(column) in self.columns)
 
     def raw(self, raw: str | None) -> str | None:
         """The row as it came; all of it is masked where it has no columns to tell apart."""
@@ -39,10 +43,10 @@ class Mask:
         row = _parsed(raw)
         if row is None:
             return MASKED
-        hidden = {name for name, value in row.items() if _bare(name) in self.columns and value is not None}
-        if not hidden:
+        masked = {name for name, value in row.items() if _bare(name) in self.columns and value is not None}
+        if not masked:
             return raw
-        shown = {name: MASKED if name in hidden else value for name, value in row.items()}
+        shown = {name: MASKED if name in masked else value for name, value in row.items()}
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
     def reason(self, reason: str | None, raw: str | None) -> str | None:

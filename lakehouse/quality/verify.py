@@ -99,7 +99,7 @@ class Verifier:
                 Exception
             ) as error:  # its metadata is gone, damaged or forbidden: each IO has its own errors
                 faults.append(f"the table cannot be read: {reason(error)}")
-        size = f"{len(contract.columns)} columns, {len(contract.checks)} checks"
+        size = f"{len(contract.columns)} columns, {len(contract.check_names)} checks"
         return Verdict(contract.table, tuple(faults), tuple(notes), tuple(agrees), size)
 
     def _load_faults(self, table: str) -> Iterator[str]:

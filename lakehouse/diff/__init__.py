@@ -1,0 +1,1 @@
+"""The difference between two snapshots of a table: columns, rows and values."""

@@ -1,0 +1,1 @@
+"""What people run and read beside the pipeline."""
