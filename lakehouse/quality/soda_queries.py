@@ -88,23 +88,24 @@ def _count_if_all_differ(connection: "DuckDBPyConnection", hashes: str, most: in
     found = 0
     for part in range(parts):
         condition = f" where h % {parts} = {part}" if parts > 1 else ""
-        count = _count_of_part(connection, f"select h from ({hashes}){condition}")
+        count = _count_of_part(connection, f"select h from ({hashes}){condition}", most)
         if count is None:
             return None
         found += count
     return found
 
 
-def _count_of_part(connection: "DuckDBPyConnection", hashes: str) -> int | None:
+def _count_of_part(connection: "DuckDBPyConnection", hashes: str, most: int) -> int | None:
     import numpy
 
-    batches = connection.execute(hashes).to_arrow_reader(BATCH_ROWS)
-    found = [batch.column(0).to_numpy() for batch in batches]
-    if not found:
-        return 0
-    together = numpy.concatenate(found)
-    together.sort()
-    return None if (together[1:] == together[:-1]).any() else len(together)
+    every = numpy.empty(most, numpy.uint64)  # of which only what is filled takes memory
+    count = 0
+    for batch in connection.execute(hashes).to_arrow_reader(BATCH_ROWS):
+        every[count : count + batch.num_rows] = batch.column(0).to_numpy()
+        count += batch.num_rows
+    found = every[:count]
+    found.sort()
+    return None if (found[1:] == found[:-1]).any() else count
 
 
 def measure(queries: Sequence[Any]) -> list[Any]:
