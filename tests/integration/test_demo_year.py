@@ -239,7 +239,7 @@ def test_the_warnings_that_the_readme_explains_are_the_datas(query: Query, first
     assert f"{unlisted} planes that flew are not in planes and {undated} that are have no year" in readme
     assert f"a wind of {wind:,.0f} mph" in readme
     assert "The warnings are real" in readme
-    assert ", 13 warned" in first_output
+    assert ", 20 warned" in first_output
 
 
 def test_a_second_demo_changes_nothing_and_says_so(home: Path, settings: Settings) -> None:
