@@ -6,11 +6,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do $$p -c '
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+PORT ?= 3000
 
 # `dagster dev` keeps what ran under this folder; dagster.yaml is read from it.
 export DAGSTER_HOME := $(CURDIR)
 
-.PHONY: help setup demo dev test bench lint format lock clean
+.PHONY: help setup demo dev docs test bench lint format lock clean
 
 help:  ## what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,8 +33,12 @@ demo: $(READY)  ## a year of real flights through Bronze, Silver and Gold
 	@$(BIN)/python -m demo
 
 dev: $(READY)  ## the Dagster UI on http://127.0.0.1:3000
-	@$(BIN)/python -m lakehouse.orchestration.dead_runs
-	@$(BIN)/dagster dev -h 127.0.0.1 -p $(or $(PORT),3000)
+	@$(BIN)/python -m lakehouse.orchestration.before_dev $(PORT) assets.partitions
+	@$(BIN)/dagster dev -h 127.0.0.1 -p $(PORT)
+
+docs: $(READY)  ## dbt's pages of the models, their columns, tests and lineage, as one HTML file
+	@cd dbt_project && $(CURDIR)/$(BIN)/dbt --quiet docs generate --static
+	@echo "Open $(CURDIR)/dbt_project/target/static_index.html in a browser; it needs no server."
 
 test: $(READY)  ## all tests
 	@$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/integration

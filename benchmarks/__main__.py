@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks import results
 
-ALL = ("bronze_load", "upsert", "silver_model", "contract_checks", "many_commits")
+ALL = ("bronze_load", "upsert", "silver_model", "contract_checks", "distribution", "many_commits")
 
 
 def main(names: list[str]) -> int:

@@ -15,6 +15,7 @@ COPIED = (
     "lakehouse",
     "assets/__init__.py",
     "assets/bronze/__init__.py",
+    "assets/schedules.py",
     "dbt_project",
     "docs",
     "tests",
@@ -54,7 +55,7 @@ LEFT = (
 )
 # Lines that name the demo: file, what is there, what stays.
 MENDED = (
-    ("Makefile", "setup demo dev test bench lint", "setup dev test lint"),
+    ("Makefile", "setup demo dev docs test bench lint", "setup dev docs test lint"),
     ("Makefile", " --group demo", ""),
     ("pyproject.toml", '[project.entry-points."lakehouse.commands"]\n', ""),
     ("pyproject.toml", 'demo = "demo.cli:demo"\nnew = "demo.new_project:new"\n\n', ""),

@@ -1,7 +1,5 @@
 """`lakehouse report`: the quality of all tables as one HTML page."""
 
-import contextlib
-import os
 from pathlib import Path
 
 import click
@@ -22,16 +20,12 @@ def report(output: Path | None) -> None:
 
     settings = Settings()
     output = output.resolve() if output else None
-    os.environ.setdefault("DAGSTER_HOME", str(settings.project_dir))
-    with contextlib.chdir(settings.project_dir):  # dagster.yaml names folders from there
-        import dagster as dg
+    from lakehouse.operations.report_asset import write_report
+    from lakehouse.orchestration.project import load_definitions, project_instance
 
-        from lakehouse.operations.report_asset import write_report
-        from lakehouse.orchestration.project_definitions import load_definitions
-
+    with project_instance(settings) as instance:
         defs = load_definitions(settings.project_dir)
-        with dg.DagsterInstance.get() as instance:
-            written, file = write_report(settings, instance, defs, output)
+        written, file = write_report(settings, instance, defs, output)
     score = (
         "nothing was judged yet" if written.score is None else f"score {int(written.score * 10) / 10} of 100"
     )

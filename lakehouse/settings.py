@@ -56,6 +56,21 @@ class Settings(BaseSettings):
         ge=1,
         description="How many partitions of a range one commit holds at most.",
     )
+    backfill_partitions: int = Field(
+        0,
+        ge=0,
+        description="How many partitions of a backfill one run takes; 0: all of an unbroken range.",
+    )
+    catch_up_partitions: int = Field(
+        31,  # a month of days that nobody ran
+        ge=1,
+        description="How many partitions that are due a schedule asks for at one tick.",
+    )
+    file_settle_seconds: float = Field(
+        10,
+        ge=0,
+        description="For how long a file must be the same before a sensor takes it for whole.",
+    )
     keep_snapshots: int = Field(
         100,
         ge=1,
@@ -111,6 +126,13 @@ class Settings(BaseSettings):
             if refusal := refusal_of(uri.get_secret_value()):
                 raise ValueError(refusal)
         return uri
+
+    @field_validator("duckdb_memory")
+    @classmethod
+    def _is_an_amount(cls, memory: str) -> str:
+        if not re.fullmatch(r"\s*[1-9][0-9]*(\.[0-9]+)?\s*[MGT]i?B\s*", memory, re.IGNORECASE):
+            raise ValueError("an amount of memory is 600MB or 2GB, for instance")
+        return memory
 
     @field_validator("sample", mode="before")
     @classmethod

@@ -10,7 +10,16 @@ from lakehouse.storage.history import Entry, read_history, time_text
 if TYPE_CHECKING:
     from lakehouse.settings import Settings
 
-HISTORY_HEADER = ("committed (UTC)", "snapshot", "operation", "rows written", "rows", "run", "partitions")
+HISTORY_HEADER = (
+    "committed (UTC)",
+    "snapshot",
+    "state",
+    "operation",
+    "rows written",
+    "rows",
+    "run",
+    "partitions",
+)
 SHOWN_RUN = 8  # as many characters of a run's id as Dagster shows
 
 
@@ -40,6 +49,7 @@ def history_cells(entry: Entry) -> tuple[str, ...]:
     return (
         time_text(entry.committed),
         str(entry.snapshot_id),
+        entry.state,
         entry.operation,
         written,
         f"{entry.rows:,}",

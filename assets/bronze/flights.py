@@ -13,9 +13,8 @@ from lakehouse.settings import Settings
 
 def extract(extraction: Extraction) -> Iterator[Any]:
     """Read the file of one day."""
-    file = extraction.settings.source_dir / "flights" / f"{extraction.partition}.csv"
     yield from read_csv(
-        extraction, file, null_value="NA", computed={"flight_date": "make_date(year, month, day)"}
+        extraction, extraction.file, null_value="NA", computed={"flight_date": "make_date(year, month, day)"}
     )
 
 
@@ -23,6 +22,7 @@ FLIGHTS = BronzeSource(
     table="flights",
     description="Flights out of New York's three airports, as the daily files give them.",
     origin="flights/*.csv",
+    files="flights/{partition}.csv",
     columns=read_columns(Settings().contracts_dir / "bronze" / "flights.yml"),
     extract=extract,
     partition_by="flight_date",

@@ -13,14 +13,16 @@ from lakehouse.settings import Settings
 
 def extract(extraction: Extraction) -> Iterator[Any]:
     """Read the file of one day."""
-    file = extraction.settings.source_dir / "weather" / f"{extraction.partition}.ndjson"
-    yield from read_ndjson(extraction, file, computed={"weather_date": "make_date(year, month, day)"})
+    yield from read_ndjson(
+        extraction, extraction.file, computed={"weather_date": "make_date(year, month, day)"}
+    )
 
 
 WEATHER = BronzeSource(
     table="weather",
     description="Hourly weather at New York's three airports, as the daily files give it.",
     origin="weather/*.ndjson",
+    files="weather/{partition}.ndjson",
     columns=read_columns(Settings().contracts_dir / "bronze" / "weather.yml"),
     extract=extract,
     partition_by="weather_date",

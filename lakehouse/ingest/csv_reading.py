@@ -4,11 +4,13 @@ The file is read once, with types that show what the declared ones would hide (`
 where something is wrong is it read again, to say at which line.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from lakehouse.ingest.csv_lines import first_other_end, lines_of_rows
+from lakehouse.ingest.csv_rejects import NO_LIMIT, REJECTS_LIMIT, Rejects
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.fitting import Fitting
 from lakehouse.ingest.incoming import DISCARDING, Incoming
@@ -19,11 +21,7 @@ from lakehouse.storage.errors import StorageError, disk_advice
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.staging import StagedFile, discard
 
-# A message shows the first few; a broken export breaks every line the same way.
-SHOWN_REJECTS = 3
-REJECTS_LIMIT = 100
-NO_LIMIT = 0
-SHOWN_TEXT = 200  # characters of a line
+SHIFTS = "csv_line_shifts"
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,7 @@ class CsvReading:
     Args:
         shown: how messages name the file.
         null_value: how the file writes a missing value.
+        delimiter: what it separates its values by.
         columns: its columns, in its order, each with what becomes of it.
         computed: SQL of columns that it does not have.
     """
@@ -41,6 +40,7 @@ class CsvReading:
     file: Path
     shown: Path
     null_value: str
+    delimiter: str
     columns: Sequence[Incoming]
     computed: Mapping[str, str]
 
@@ -52,12 +52,12 @@ class CsvReading:
         """
         import duckdb
 
-        self._forget_rejects()  # a file that failed before may have left some
+        self._rejects.forget()  # a file that failed before may have left some
         try:
             files = land(self.extraction, self._query())
         except (StorageError, duckdb.Error) as error:
             return self._land_sorted(error)
-        if self._rejects("select 1 from reject_errors limit 1"):
+        if self._rejects:
             discard(files)
             return self._land_sorted(None)
         return files
@@ -82,8 +82,16 @@ class CsvReading:
         added.append(f"{literal(self.shown)} as _source_file")
         return f"select *, {', '.join(added)} from ({lines}) as lines"
 
+    def sorting(self) -> Fitting:
+        """What does not fit in the file, found by the lines on which its rows begin."""
+        return replace(self._fitting(self._numbered()), row="lakehouse_line", word="line")
+
     def _fitting(self, relation: str) -> Fitting:
         return Fitting(self.extraction, str(self.shown), relation, self.columns, self.computed)
+
+    @cached_property
+    def _rejects(self) -> Rejects:
+        return Rejects(self.extraction, self.file, self.shown)
 
     def _land_sorted(self, failure: Exception | None) -> list[StagedFile]:
         """Land what fits, where the mode is to set aside what does not; else say what that is."""
@@ -92,16 +100,15 @@ class CsvReading:
         discards = self.extraction.source.mode in DISCARDING
         if not discards:
             self._refuse_bad_lines()
-        texts = self._reader({column.brought.name: "varchar" for column in self.columns}, NO_LIMIT)
         try:
-            rows = self._fitting(texts).sort_out()
-            self._forget_rejects()
+            rows = self.sorting().sort_out()
+            self._rejects.forget()
             files = land(self.extraction, f"select *, {literal(self.shown)} as _source_file from ({rows})")
         except (StorageError, duckdb.Error) as error:
             raise self._unreadable(failure or error) from error
         if discards:
-            self._set_lines_aside()
-        elif self._rejects("select 1 from reject_errors limit 1"):
+            self._rejects.set_aside()
+        elif self._rejects:
             discard(files)
             raise SourceError(f"{self.shown} has lines that cannot be read.")
         return files
@@ -112,66 +119,74 @@ class CsvReading:
             return SourceError(f"{self.shown}: {reason}")
         if advice := disk_advice(reason):
             return SourceError(f"{self.shown} could not be loaded: {reason}: {advice}.")
+        if line := first_other_end(self.file, self.delimiter):
+            return SourceError(
+                f"{self.shown} could not be read: line {line} ends in another way than the lines before it "
+                "(\\r\\n or \\n or \\r). Have the source end all lines in one way."
+            )
         return SourceError(
             f"{self.shown} could not be read: {reason} Look at its line ends, its quotes and the values "
             "of the columns that others are computed from."
-        )
-
-    def _set_lines_aside(self) -> None:
-        """Put the lines that could not be read as rows into quarantine, as they are."""
-        self.extraction.quarantined.add(
-            self.extraction.partition,
-            "select null as column_name, null as value, 'unreadable' as rule,"
-            " any_value(error_message) as reason,"
-            f" any_value(csv_line) as raw, {literal(self.shown)} as source_file, line as source_row"
-            " from reject_errors group by line order by line",
         )
 
     def _refuse_bad_lines(self) -> None:
         """Read the file again, as it was declared, to say where it is something else."""
         import duckdb
 
-        self._forget_rejects()
         declared = {c.brought.name: c.column.type if c.column else "varchar" for c in self.columns}
-        every = ", ".join(f"count({identifier(name)})" for name in declared)  # lest one is not looked at
         try:
-            self.extraction.connection.execute(f"select {every} from {self._reader(declared)}").fetchall()
+            self._look_at(declared, self._reader(declared))
         except duckdb.Error:
             return  # no single line is to blame: the error that led here says more
-        self._refuse_rejects()
+        self._rejects.refuse()
+
+    def _look_at(self, columns: Iterable[str], reader: str) -> None:
+        """Read every value, so that what cannot be read is known."""
+        self._rejects.forget()
+        every = ", ".join(f"count({identifier(name)})" for name in columns)  # lest one is not looked at
+        self.extraction.connection.execute(f"select {every} from {reader}").fetchall()
+
+    def _numbered(self) -> str:
+        """The file's rows as text, each with the line on which it begins (`lakehouse_line`)."""
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        texts = {column.brought.name: "varchar" for column in self.columns}
+        reader = self._reader(texts, NO_LIMIT)
+        self._look_at(texts, reader)
+        left_out = set(self._rejects.lines().values())
+        shifts = _shifts(lines_of_rows(self.file, self.delimiter, left_out))
+        if len(shifts) < 2:  # noqa: PLR2004  (no row takes more than its line)
+            shift = next(iter(shifts.values()), 1)
+            return f"(select *, row_number() over () + {shift} as lakehouse_line from {reader})"
+        connection = self.extraction.connection
+        connection.register(
+            SHIFTS, pa.table({"since": [*shifts.keys()], "shift": pa.array(shifts.values(), pa.int64())})
+        )
+        connection.execute(f"create or replace table {SHIFTS}_held as from {SHIFTS}")
+        connection.unregister(SHIFTS)
+        return (
+            f"(select rows.*, lakehouse_row + shift as lakehouse_line"
+            f" from (select *, row_number() over () as lakehouse_row from {reader}) as rows"
+            f" asof join {SHIFTS}_held as shifts on rows.lakehouse_row >= shifts.since"
+            " order by lakehouse_row)"
+        )
 
     def _reader(self, types: Mapping[str, str], limit: int = REJECTS_LIMIT) -> str:
+        # Not with `parallel = false`: DuckDB 1.5.5 then drops what follows an open quote, and says nothing.
         columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items())
         return (
             f"read_csv({literal(self.file)}, columns = {{{columns}}}, auto_detect = false, header = true,"
-            f" delim = ',', quote = '\"', escape = '\"', nullstr = {literal(self.null_value)},"
-            f" store_rejects = true, rejects_limit = {limit}, hive_partitioning = false)"
+            f" delim = {literal(self.delimiter)}, quote = '\"', escape = '\"',"
+            f" nullstr = {literal(self.null_value)}, store_rejects = true, rejects_limit = {limit},"
+            f" hive_partitioning = false)"
         )
 
-    def _forget_rejects(self) -> None:
-        self.extraction.connection.execute(
-            "drop table if exists reject_errors; drop table if exists reject_scans"
-        )
 
-    def _refuse_rejects(self) -> None:
-        """Fail with the lines DuckDB could not read."""
-        rejects = self._rejects(
-            "select line, any_value(column_name), any_value(error_type), any_value(error_message),"
-            " any_value(csv_line) from reject_errors"
-            " group by line, if(error_type = 'CAST', column_name, '') order by line"
-        )
-        if not rejects:
-            return
-        lines = [
-            f"line {line}, column {column}: {message}"
-            if kind == "CAST"
-            else f"line {line}: {message} in {text[:SHOWN_TEXT]!r}"
-            for line, column, kind, message, text in rejects[:SHOWN_REJECTS]
-        ]
-        others = f"{'at least ' if len(rejects) >= REJECTS_LIMIT else ''}{len(rejects) - SHOWN_REJECTS}"
-        more = f" (and {others} more)" if len(rejects) > SHOWN_REJECTS else ""
-        raise SourceError(f"{self.shown} is not what was declared: {'; '.join(lines)}{more}.")
-
-    def _rejects(self, query: str) -> list[tuple[Any, ...]]:
-        """What a query finds of the lines that the last reading left out."""
-        return self.extraction.connection.execute(query).fetchall()
+def _shifts(lines: Iterable[int]) -> dict[int, int]:
+    """By how much a line's number is ahead of its row's, for each row where that changes."""
+    shifts: dict[int, int] = {}
+    current = None
+    for row, line in enumerate(lines, start=1):
+        if line - row != current:
+            current = shifts[row] = line - row
+    return shifts

@@ -1,9 +1,10 @@
 """What every reader of files owes: names that a person knows, no row of another day, no silent emptiness."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lakehouse.ingest.errors import SourceError
+from lakehouse.ingest.fitting import Fitting
 from lakehouse.ingest.source import LOAD_COLUMNS, Extraction
 from lakehouse.storage.staging import StagedFile, discard
 
@@ -48,8 +49,13 @@ def refuse_empty(extraction: Extraction, files: Sequence[StagedFile], shown: Pat
         )
 
 
-def refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Path) -> None:
+def refuse_strays(
+    extraction: Extraction, files: Sequence[StagedFile], shown: Path, sorting: Callable[[], Fitting]
+) -> None:
     """Refuse rows of another day: they would be counted there too, or overwrite what that day had.
+
+    Args:
+        sorting: what finds the first of them in the file.
 
     Raises:
         SourceError: nothing stays written.
@@ -59,7 +65,9 @@ def refuse_strays(extraction: Extraction, files: Sequence[StagedFile], shown: Pa
     strays = [landed for landed in files if landed.partition != extraction.partition]
     if strays:
         discard(files)
+        where, other = sorting().first_of_another(extraction.partition)
         raise SourceError(
-            f"{shown} holds {sum(landed.rows for landed in strays)} rows that are not of "
-            f"{extraction.partition} but of {min(str(landed.partition) for landed in strays)}."
+            f"{shown} holds rows that are not of {extraction.partition}: "
+            f"{sum(landed.rows for landed in strays):,}, the first at {where}, column "
+            f"{extraction.source.partition_by}: {other}."
         )

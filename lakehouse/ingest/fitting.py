@@ -4,8 +4,10 @@ Where every value fits, the rows are read once. Only where one does not are they
 tell which: then the source's schema mode says what becomes of it.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.incoming import DISCARDING, Incoming
@@ -85,6 +87,7 @@ class Fitting:
         mode = self.extraction.source.mode
         if mode not in DISCARDING:
             self._refuse_first_misfit()
+        self._refuse_what_cannot_be_computed()
         if not self.may_all_lack_key:
             self._refuse_if_all_lack_a_key()
         whole = "lakehouse_lacks is not null"
@@ -114,8 +117,17 @@ class Fitting:
         names = ", ".join(map(identifier, self.names)) or f"1 as {ROW_NUMBER}"
         return f"select {names} from ({self._sorted()}) where not ({whole})"
 
-    def _sorted(self) -> str:
-        """Each row with what does not fit in it, and what it lacks that it cannot do without."""
+    def first_of_another(self, partition: date) -> tuple[str, str]:
+        """Where the first row of another partition is, and which that is."""
+        day = identifier(str(self.extraction.source.partition_by))
+        row, other = self.extraction.connection.execute(
+            f"select lakehouse_row, cast({day} as varchar) from ({self._sorted()})"
+            f" where {day} <> {literal(partition)}::date order by 1 limit 1"
+        ).fetchall()[0]
+        return f"{self.word} {row}", other
+
+    def _judged(self) -> str:
+        """Each row with its values and what does not fit in it."""
         texts = [f"{column.text()} as t{i}" for i, column in enumerate(self.columns)]
         values = [
             f"try({column.value()}) as v{i}" for i, column in enumerate(self.columns) if not column.unwanted
@@ -128,15 +140,18 @@ class Fitting:
         pairs = ", ".join(f"{literal(c.brought)}, t{i}" for i, c in enumerate(self.columns))
         raw = "lakehouse_raw" if self.raw else f"cast(json_object({pairs}) as varchar)"
         problems = ", ".join(filter(None, (self._problem(i, c) for i, c in enumerate(self.columns))))
-        judged = (
+        named = [f", v{i} as {identifier(c.name)}" for i, c in enumerate(self.columns) if not c.unwanted]
+        return (
             f"select lakehouse_row, lakehouse_came, {raw} as lakehouse_raw,"
             f" list_filter([null::{PROBLEM}{', ' if problems else ''}{problems}], lambda p: p is not null)"
-            " as lakehouse_problems"
+            f" as lakehouse_problems{''.join(named)} from ({read})"
         )
-        named = [f", v{i} as {identifier(c.name)}" for i, c in enumerate(self.columns) if not c.unwanted]
-        required, mode = self.extraction.source.required, self.extraction.source.mode
+
+    def _sorted(self) -> str:
+        """Each judged row with what is computed of it, and what it lacks that it cannot do without."""
+        required = self.extraction.source.required
         added = [
-            f", {f'try({sql})' if name in required and mode in DISCARDING else sql} as {identifier(name)}"
+            f", {f'try({sql})' if self._may_fail(name) else sql} as {identifier(name)}"
             for name, sql in self.computed.items()
         ]
         lacks = [
@@ -147,9 +162,13 @@ class Fitting:
         ]
         lacking = f"case {' '.join(lacks)} end" if lacks else f"null::{PROBLEM}"
         return (
-            f"select *, {lacking} as lakehouse_lacks from"
-            f" (select *{''.join(added)} from ({judged}{''.join(named)} from ({read})))"
+            f"select *, {lacking} as lakehouse_lacks from (select *{''.join(added)} from ({self._judged()}))"
         )
+
+    def _may_fail(self, computed: str) -> bool:
+        """Whether a row of which a column cannot be computed is set aside."""
+        source = self.extraction.source
+        return computed in source.required and source.mode in DISCARDING
 
     def _problem(self, i: int, column: Incoming) -> str | None:
         """SQL of what is wrong with a row's value of a column, null if nothing is."""
@@ -174,6 +193,34 @@ class Fitting:
                 f"{self.shown} is not what was declared: {self.word} {row}, column {problem['column_name']}: "
                 f"{value} {problem['reason']}."
             )
+
+    def _refuse_what_cannot_be_computed(self) -> None:
+        """Name the first row of which a column cannot be computed."""
+        for name, sql in self.computed.items():
+            if self._may_fail(name) or not self._failure(sql, "true"):
+                continue
+            rows = self.extraction.connection.execute(
+                f"select lakehouse_row from ({self._judged()}) where try({sql}) is null order by 1"
+            ).fetchall()
+            # Of some it is null and no more: the first that fails is where the rows up to it do.
+            upto = [f"try({sql}) is null and lakehouse_row <= {row}" for (row,) in rows]
+            [first, *_] = rows[bisect_left(upto, True, key=lambda where: bool(self._failure(sql, where)))]
+            raise SourceError(
+                f"{self.shown} is not what was declared: {self.word} {first}, column {name}, which is {sql}: "
+                f"{self._failure(sql, 'true')}."
+            )
+
+    def _failure(self, sql: str, where: str) -> str | None:
+        """What an expression fails with for some of the rows, None if it does not."""
+        import duckdb
+
+        try:
+            self.extraction.connection.execute(
+                f"select count(c) from (select {sql} as c from ({self._judged()}) where {where})"
+            ).fetchall()
+        except duckdb.ConversionException as error:
+            return str(error).splitlines()[0]
+        return None
 
     def _refuse_if_all_lack_a_key(self) -> None:
         """One row without its key is a bad row; if all are, the source has changed."""

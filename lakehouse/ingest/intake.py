@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyiceberg.types import TimestampType, TimestamptzType
 
+from lakehouse.ingest.arrivals import note_arrivals
 from lakehouse.ingest.columns import Column
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.fitting import Fitting
-from lakehouse.ingest.incoming import Brought, Columns, Incoming
+from lakehouse.ingest.incoming import Brought, Columns, Incoming, normalized
 from lakehouse.ingest.landed import ROW, relation_of
 from lakehouse.ingest.landing import hand_over, land
 from lakehouse.ingest.source import Extraction
@@ -68,6 +69,8 @@ class Intake:
             for each, columns in zip(kept, brought, strict=True)
         ]
         landed, undeclared = self._land(fittings)
+        for fitting in fittings:
+            note_arrivals(self.extraction, fitting.columns, {*map(normalized, named), *named})
         partition = self.extraction.partition
         aside = self.extraction.quarantined.rows.get(partition, 0) - before.get(partition, 0)
         taken = sum(each.rows for each in kept)

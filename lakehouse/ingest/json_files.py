@@ -8,7 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lakehouse.ingest.arrivals import note_arrivals
 from lakehouse.ingest.columns import Column
+from lakehouse.ingest.encoding import refuse_other_encodings
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.files import refuse_added, refuse_empty, refuse_missing, refuse_strays, shown_path
 from lakehouse.ingest.incoming import DISCARDING, Brought, Columns
@@ -44,6 +46,7 @@ def read_ndjson(
         raise refuse_missing(file)
     computed = dict(computed or {})
     reading = JsonReading(extraction, file, shown_path(extraction, file))
+    refuse_other_encodings(file, reading.shown)
     aside = extraction.quarantined.rows.get(extraction.partition, 0)
     declared = [column for column in extraction.source.columns if column.name not in computed]
     required = [c.name for c in declared if not c.optional]
@@ -61,7 +64,8 @@ def read_ndjson(
         files = reading.land(columns, computed)
     if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
         refuse_empty(extraction, files, reading.shown, "holds no rows")
-    refuse_strays(extraction, files, reading.shown)
+    refuse_strays(extraction, files, reading.shown, lambda: reading.sorting(columns, computed))
+    note_arrivals(extraction, columns, computed, typed=False)
     undeclared = [c for c in columns if not c.declared and c.unwanted is None]
     yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])
 

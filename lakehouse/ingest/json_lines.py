@@ -120,8 +120,8 @@ def _why_broken(line: bytes) -> str | None:
         return None
     try:
         json.loads(text)
-    except ValueError as error:
-        return f"is not JSON: {error} in {text.rstrip()[:SHOWN_TEXT]!r}"
+    except json.JSONDecodeError as error:
+        return f"is not JSON: {error.msg} (character {error.pos + 1}) in {text.rstrip()[:SHOWN_TEXT]!r}"
     return None
 
 

@@ -85,14 +85,27 @@ class JsonReading:
         """The same of lines that were kept, where something does not fit: that is named, or set aside."""
         import duckdb
 
+        try:
+            return self._write(self.sorting(columns, computed, lines).sort_out())
+        except (StorageError, duckdb.Error) as error:
+            raise self._unreadable(error) from error
+
+    def sorting(
+        self, columns: Sequence[Incoming], computed: Mapping[str, str], lines: str | None = None
+    ) -> Fitting:
+        """What does not fit in the file, found by line.
+
+        Args:
+            lines: its lines, where they were kept already.
+        """
         # By number: DuckDB takes names that differ by case for one.
         named = [
             replace(c, brought=replace(c.brought, name=f"k{i}", called=str(c.brought)))
             for i, c in enumerate(columns)
         ]
         keys = [f"json_extract(json, {literal(_pointer(str(c.brought)))}) as {c.brought.name}" for c in named]
-        relation = f"(select {', '.join(['lakehouse_row', 'json', *keys])} from {lines})"
-        fitting = Fitting(
+        relation = f"(select {', '.join(['lakehouse_row', 'json', *keys])} from {lines or self.lines()})"
+        return Fitting(
             self.extraction,
             str(self.shown),
             relation,
@@ -102,10 +115,6 @@ class JsonReading:
             raw="cast(json as varchar)",
             word="line",
         )
-        try:
-            return self._write(fitting.sort_out())
-        except (StorageError, duckdb.Error) as error:
-            raise self._unreadable(error) from error
 
     def _write(self, rows: str) -> list[StagedFile]:
         return land(self.extraction, f"select *, {literal(self.shown)} as _source_file from ({rows})")

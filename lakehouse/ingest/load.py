@@ -19,6 +19,7 @@ from lakehouse.ingest.columns import Column
 from lakehouse.ingest.descriptions import WRITTEN_FOR_USERS, about, describe
 from lakehouse.ingest.dlt_runtime import import_dlt
 from lakehouse.ingest.errors import LoadError, SourceError
+from lakehouse.ingest.file_pattern import version_of
 from lakehouse.ingest.incoming import columns_of
 from lakehouse.ingest.load_plan import LoadPlan
 from lakehouse.ingest.source import BronzeSource, Extraction
@@ -47,6 +48,7 @@ class LoadReport:
         result: the commit, None where there was nothing to commit.
         checks: what the contract's checks came to, by partition.
         counted: rows by the source's own count, by partition, where it has one.
+        file_versions: of the files that were read, as they were before, by partition.
     """
 
     load_id: str | None
@@ -57,6 +59,7 @@ class LoadReport:
     discarded: dict[date | None, int] = field(default_factory=dict)
     checks: Results = field(default_factory=dict)
     counted: dict[date | None, int] = field(default_factory=dict)
+    file_versions: dict[date | None, str] = field(default_factory=dict)
 
 
 def load(
@@ -104,7 +107,15 @@ def load(
     result = plan.results.get(source.table)
     failures |= result.failures if result else {}
     return LoadReport(
-        plan.load_id, plan.extracted, failures, result, aside.rows, aside.values, plan.checks, plan.counted
+        plan.load_id,
+        plan.extracted,
+        failures,
+        result,
+        aside.rows,
+        aside.values,
+        plan.checks,
+        plan.counted,
+        plan.file_versions,
     )
 
 
@@ -150,8 +161,9 @@ def _extract(
     load_id = plan.load_id = import_dlt().current.load_package_state()["load_id"]
     source = plan.source
     prestager = source.prestager(plan.catalog, plan.keep_snapshots)
-    table = None if source.replaces_all and source.mode == "evolve" else load_table(plan.catalog, source.name)
-    held = columns_of(table.schema() if table else None)
+    table = load_table(plan.catalog, source.name)
+    had = columns_of(table.schema() if table else None)
+    held = {} if source.replaces_all and source.mode == "evolve" else had
     told: set[tuple[Column, ...]] = set()
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
@@ -169,7 +181,11 @@ def _extract(
             told,
             plan.quarantined,
             held,
+            frozenset(had),
         )
+        if source.pattern is not None:
+            found = source.pattern.find(settings.source_dir, partition)
+            plan.file_versions[partition] = version_of(found)
         rows = 0
         try:
             before = source.count(extraction) if source.count else None
@@ -192,6 +208,7 @@ def _extract(
             )
         else:
             plan.extracted[partition] = rows
+            plan.arrivals[partition] = extraction.arrivals
     if plan.extracted and not any(plan.landed.values()):
         # Of a table that dlt has not seen before it would bring nothing, and nothing would be committed.
         yield import_dlt().mark.materialize_table_schema()

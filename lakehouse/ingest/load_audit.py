@@ -11,6 +11,7 @@ from lakehouse.ingest.source import LOAD_COLUMNS
 from lakehouse.quality.audit import ContractAudit
 from lakehouse.quality.quarantine import Quarantine
 from lakehouse.storage.staging import RowSource, StagedFile
+from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -38,13 +39,24 @@ class LoadAudit:
 
     def of_files(self, files: Sequence[StagedFile]) -> Mapping[date | None, str]:
         """Judge files that hold the load's rows, and no others."""
-        verdicts = self.of_merge(files)
-        return verdicts | reconcile(self.plan.extracted, files, self.plan.quarantined.rows)
+        lost = reconcile(self.plan.extracted, files, self.plan.quarantined.rows)
+        return self._judged(files, lost) | lost
 
     def of_merge(self, files: Sequence[StagedFile]) -> dict[date | None, str]:
         """Judge files that hold the load's rows and what else the files held that they replace."""
+        return self._judged(files, {})
+
+    def keep_profiles(self, written: WriteResult) -> None:
+        """Keep the profiles of what was published."""
+        if self._contract is not None:
+            published = list(written.partitions) if self.plan.source.partition_by else None
+            self._contract.keep_profiles(published, written.snapshot_id)
+
+    def _judged(
+        self, files: Sequence[StagedFile], refused: Mapping[date | None, str]
+    ) -> dict[date | None, str]:
         self.quarantine.write(self.plan.quarantined, self.plan.loaded_at)
-        return dict(self._contract.audit(files)) if self._contract else {}
+        return dict(self._contract.audit(files, refused)) if self._contract else {}
 
     @cached_property
     def _contract(self) -> ContractAudit | None:
@@ -66,6 +78,7 @@ class LoadAudit:
             may_be_empty=source.may_be_empty,
             replays=plan.replays,
             known_columns=frozenset(column.name for column in LOAD_COLUMNS),
+            arrivals=plan.arrivals,
             results=plan.checks,
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.quality.check_result import Results
+from lakehouse.quality.drift import Arrival
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.write import WriteResult
 
@@ -23,7 +24,9 @@ class LoadPlan:
     Args:
         extracted: rows taken from the source, by partition (None: a table without partitions);
             complete before the load step starts. A partition that failed to extract is not in it.
+        arrivals: how the source's columns came, by partition.
         counted: rows by the source's own count, where it has one.
+        file_versions: of the files that were read, as they were before, by partition.
         loaded_at: the time that the load's rows give.
         results: filled by the load, by table.
         load_id: dlt's id of the load, None before it has one.
@@ -45,6 +48,8 @@ class LoadPlan:
     loaded_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     extracted: dict[date | None, int] = field(default_factory=dict)
     counted: dict[date | None, int] = field(default_factory=dict)
+    arrivals: dict[date | None, list[Arrival]] = field(default_factory=dict)
+    file_versions: dict[date | None, str] = field(default_factory=dict)
     results: dict[str, WriteResult] = field(default_factory=dict)
     replays: bool = False
     read_from: str | None = None

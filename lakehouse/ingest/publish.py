@@ -32,10 +32,22 @@ def commit(
     precondition: Callable[["Table | None"], None] | None = None,
 ) -> WriteResult:
     """Write a load's rows, and its files if they fit, to the Bronze table by its strategy, as one commit."""
+    audit = LoadAudit(plan, quarantine, rows.connection)
+    written = _write(plan, rows, files, audit, precondition)
+    audit.keep_profiles(written)
+    return written
+
+
+def _write(
+    plan: LoadPlan,
+    rows: LandedRows,
+    files: Sequence[str],
+    audit: LoadAudit,
+    precondition: Callable[["Table | None"], None] | None,
+) -> WriteResult:
     source = plan.source
     spec = source.spec(plan.keep_snapshots)
     summary = {RUN_ID: plan.run_id, LOAD_ID: rows.load_id, **contract_version(source.contract)}
-    audit = LoadAudit(plan, quarantine, rows.connection)
     if source.partition_by is not None:
         partitions = [partition for partition in plan.extracted if partition is not None]
         return write.overwrite_partitions(

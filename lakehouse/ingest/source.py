@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakehouse.ingest.columns import Column, DeclaredColumns
+from lakehouse.ingest.file_pattern import FilePattern
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_keys import SchemaMode
+from lakehouse.quality.drift import Arrival
 from lakehouse.quality.quarantine import Quarantined
 from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.prestaged import Prestager
@@ -47,7 +49,9 @@ class Extraction:
         told: the column lists that dlt has been told.
         quarantined: takes what the table does not.
         held: the columns that the table has and keeps.
+        had: names of the columns that the table has, kept or not.
         handed_over: the files that are landed, which dlt is to carry as they are.
+        arrivals: how the source's columns came, where they differ from the contract's and the table's.
     """
 
     partition: date | None
@@ -61,7 +65,34 @@ class Extraction:
     told: set[tuple[Column, ...]]
     quarantined: Quarantined
     held: "dict[str, IcebergType]" = field(default_factory=dict)
+    had: frozenset[str] = frozenset()
     handed_over: set[str] = field(default_factory=set)
+    arrivals: list[Arrival] = field(default_factory=list)
+
+    @property
+    def file(self) -> Path:
+        """The one file of the partition, by the source's `files`; whether it is there, reading it says.
+
+        Raises:
+            ValueError: the source declares none, or any number of them.
+        """
+        return self._pattern.path(self.settings.source_dir, self.partition)
+
+    @property
+    def files(self) -> list[Path]:
+        """The partition's files that are there, by the source's `files`.
+
+        Raises:
+            ValueError: the source declares none.
+        """
+        folder = self.settings.source_dir
+        return [folder / file.name for file in self._pattern.find(folder, self.partition)]
+
+    @property
+    def _pattern(self) -> FilePattern:
+        if self.source.pattern is None:
+            raise ValueError(f'{self.source.name} declares no files: give it `files="…"`.')
+        return self.source.pattern
 
 
 @dataclass(frozen=True)
@@ -73,6 +104,8 @@ class BronzeSource:
         columns: the declared columns; they exist even if every value is null.
         extract: yields what dlt takes: rows, Arrow tables, imported files, or (`yield from`) a resource's.
         origin: names the source in messages and in `_source_file` where there is no file.
+        files: the files it reads, below the source folder, such as `orders/{partition}.csv`; `*` is any text.
+            What a sensor watches.
         partition_by: the date column whose values are the partitions.
         write_disposition: for tables without partitions, `replace`, `append` or `merge`.
         key: how `merge` tells rows apart, and which of them counts.
@@ -90,6 +123,7 @@ class BronzeSource:
     extract: Callable[[Extraction], Iterator[Any]]
     origin: str
     description: str = ""
+    files: str | None = None
     partition_by: str | None = None
     write_disposition: Literal["replace", "append", "merge"] = "replace"
     key: MergeKey | None = None
@@ -117,6 +151,11 @@ class BronzeSource:
             raise ValueError(f"{self.name}: the strategy {self.strategy} is for `merge`.")
         if self.window is not None and not self.replaces_all_but_window:
             raise ValueError(f"{self.name}: a window is for a table without partitions, and not for `merge`.")
+        if self.pattern is not None and self.pattern.is_partitioned != (self.partition_by is not None):
+            raise ValueError(
+                f"{self.name}: its files are {self.files}: give both {{partition}} and a partition column, "
+                "or neither."
+            )
         if reserved := {column.name for column in LOAD_COLUMNS} & set(names):
             raise ValueError(
                 f"{self.name}: {', '.join(sorted(reserved))} are added by the load; do not declare them."
@@ -131,6 +170,15 @@ class BronzeSource:
     def pipeline_name(self) -> str:
         """What dlt keeps its schemas and state under."""
         return f"bronze_{self.table}"
+
+    @property
+    def pattern(self) -> FilePattern | None:
+        """The files it reads, None if it reads none or does not say.
+
+        Raises:
+            ValueError: they are not below the source folder.
+        """
+        return FilePattern(self.files) if self.files is not None else None
 
     @property
     def column_names(self) -> list[str]:

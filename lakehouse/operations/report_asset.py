@@ -7,7 +7,7 @@ import dagster as dg
 
 from lakehouse.operations.report.page import write_page
 from lakehouse.operations.report.report import Report, collect
-from lakehouse.orchestration.project_definitions import load_definitions
+from lakehouse.orchestration.project import load_definitions
 from lakehouse.settings import Settings
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata, DagsterEventType
 from dagster_shared.record import copy
 
+from lakehouse.orchestration.materialized import latest_materializations
+
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
@@ -68,22 +70,8 @@ def _latest(
     instance: dg.DagsterInstance, key: dg.AssetKey, partitions: Sequence[str | None]
 ) -> Mapping[str | None, Target]:
     """The latest materialization of each of the partitions, or of the asset."""
-    if partitions == [None]:
-        records = instance.fetch_materializations(key, limit=1).records
-    else:
-        named = {partition for partition in partitions if partition is not None}
-        kind = DagsterEventType.ASSET_MATERIALIZATION
-        ids = [*instance.get_latest_storage_id_by_partition(key, kind, named).values()]
-        records = (
-            instance.fetch_materializations(
-                dg.AssetRecordsFilter(key, storage_ids=ids), limit=len(ids)
-            ).records
-            if ids
-            else []
-        )
+    named = None if partitions == [None] else [part for part in partitions if part is not None]
     return {
-        record.partition_key: Target(
-            storage_id=record.storage_id, run_id=record.run_id, timestamp=record.timestamp
-        )
-        for record in records
+        partition: Target(storage_id=record.storage_id, run_id=record.run_id, timestamp=record.timestamp)
+        for partition, record in latest_materializations(instance, key, named).items()
     }

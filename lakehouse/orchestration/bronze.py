@@ -15,6 +15,7 @@ from lakehouse.ingest.load import LoadReport, load
 from lakehouse.ingest.replay import replay
 from lakehouse.ingest.source import LOAD_COLUMNS, BronzeSource
 from lakehouse.orchestration.alerts import with_alerts
+from lakehouse.orchestration.backfill import backfill_policy
 from lakehouse.orchestration.batch import in_one_batch
 from lakehouse.orchestration.bronze_events import RECONCILIATION, load_events
 from lakehouse.orchestration.contract_checks import check_spec, contract_check_specs, evaluations
@@ -25,6 +26,7 @@ from lakehouse.orchestration.reporting import column_schema, done, failure
 from lakehouse.settings import Settings
 
 LAYER = "bronze"
+FILES = "lakehouse/files"  # metadata of an asset: the files that its source reads, which a sensor watches
 
 
 class BronzeTranslator(DagsterDltTranslator):
@@ -74,7 +76,7 @@ def bronze_asset(
         check_specs=checks,
         can_subset=True,  # the checks alone can be executed
         pool=pool,
-        backfill_policy=dg.BackfillPolicy.single_run() if partitions_def else None,
+        backfill_policy=backfill_policy(partitions_def, Settings()),
     )
     def load_table(context: dg.AssetExecutionContext) -> Iterator[Any]:
         contracts = {spec.key: source.contract} if source.contract else {}
@@ -118,6 +120,7 @@ def _spec(
             "source": source.origin,
             WRITES: source.writes,
         }
+        | ({FILES: source.files} if source.files else {})
     )
 
 

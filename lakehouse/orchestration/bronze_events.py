@@ -13,6 +13,7 @@ from lakehouse.orchestration.reporting import materialization, provenance
 from lakehouse.quality.contract import Contract
 
 RECONCILIATION = "reconciliation"
+FILE_VERSION = "file_version"  # of the files that a load read, as they were when it began
 
 
 def load_events(
@@ -28,6 +29,8 @@ def load_events(
     for partition, rows in loaded:
         quarantined = report.quarantined.get(partition, 0)
         metadata: dict[str, Any] = {"load_id": report.load_id or "none", "rows_quarantined": quarantined}
+        if version := report.file_versions.get(partition):
+            metadata[FILE_VERSION] = version
         if discarded := report.discarded.get(partition, 0):
             metadata["values_quarantined"] = discarded
         # A merge's rows are the batch's; the table has others.

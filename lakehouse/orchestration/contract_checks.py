@@ -35,9 +35,16 @@ def contract_check_specs(
 ) -> list[dg.AssetCheckSpec]:
     """The checks of a contract and those that every table has to pass."""
     gates = [check_spec(key, name, said, partitions_def) for name, said in GATES.items()]
-    return gates + [
-        check_spec(key, check.name, check.description, partitions_def, blocking=check.blocks)
-        for check in contract.checks
+    return [
+        *gates,
+        *(
+            check_spec(key, check.name, check.description, partitions_def, blocking=check.blocks)
+            for check in contract.checks
+        ),
+        *(
+            check_spec(key, check.name, check.description, partitions_def, blocking=check.blocks)
+            for check in contract.comparisons
+        ),
     ]
 
 
@@ -57,7 +64,7 @@ def evaluations(
     for partition, judged in results.items():
         for result in judged:
             yield evaluation(key, result, partition, run_id, reasons.get(partition))
-    names = [*GATES, *(check.name for check in contract.checks)]
+    names = [*GATES, *contract.check_names]
     for partition, reason in reasons.items():
         for name in names if partition not in results else ():
             missing = CheckResult(name, NOT_EVALUATED, True, note=UNJUDGED)
@@ -76,12 +83,15 @@ def evaluation(
         metadata["failing_rows"] = dg.MetadataValue.md(f"```sql\n{result.failing_rows}\n```")
     if result.sample:
         metadata["sample"] = dg.MetadataValue.md(_as_table(result.sample))
+    if result.differences:
+        metadata["columns"] = dg.MetadataValue.md(_as_table(result.differences))
     if unpublished is not None:
         metadata |= {"not_published": unpublished, "run": run_id}
     return dg.AssetCheckEvaluation(
         asset_key=key,
         check_name=result.check,
         passed=result.good,
+        description=result.note or None,
         partition=partition.isoformat() if partition else None,
         metadata=metadata,
         severity=dg.AssetCheckSeverity.ERROR

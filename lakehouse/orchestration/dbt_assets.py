@@ -9,6 +9,7 @@ import dagster as dg
 
 from lakehouse.clock import Grain
 from lakehouse.orchestration.alerts import with_alerts
+from lakehouse.orchestration.backfill import backfill_policy
 from lakehouse.orchestration.contract_checks import contract_check_specs
 from lakehouse.orchestration.dbt_project import models
 from lakehouse.orchestration.dbt_run import DbtRun
@@ -70,7 +71,6 @@ class Models:
     def asset(self) -> dg.AssetsDefinition:
         """The multi-asset that builds any subset of the models in one dbt invocation."""
         name = "dbt_models" if self.grain is None else f"dbt_models_by_{self.grain}"
-        partitioned = self.translator.partitions[self.grain] is not None
 
         @dg.multi_asset(
             name=name,
@@ -78,7 +78,7 @@ class Models:
             check_specs=[*self.tests().values(), *self.contract_checks()],
             can_subset=True,
             pool=DBT_POOL,
-            backfill_policy=dg.BackfillPolicy.single_run() if partitioned else None,
+            backfill_policy=backfill_policy(self.translator.partitions[self.grain], Settings()),
         )
         def build(context: dg.AssetExecutionContext) -> Iterator[Any]:
             contracts = {spec.key: self.contracts[uid] for uid, spec in self.specs.items()}

@@ -1,6 +1,5 @@
 """Runs whose process is gone: Dagster would hold them for started, and their place in the queue, for ever."""
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -51,16 +50,3 @@ def _works(pid: int, began: float) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= began + 1)
     except psutil.NoSuchProcess:
         return False
-
-
-def main() -> None:
-    """Before `make dev`: free the queue of what the last one left."""
-    import dagster as dg
-
-    with dg.DagsterInstance.get() as instance:
-        for run_id in fail_dead_runs(instance):
-            sys.stdout.write(f"Run {run_id[:8]} was killed and is marked as failed.\n")
-
-
-if __name__ == "__main__":
-    main()

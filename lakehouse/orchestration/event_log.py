@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from dagster import AssetKey
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
@@ -23,6 +24,8 @@ from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import QueuePool
+
+from lakehouse.orchestration.partition_wipe import wipe_partitions
 
 OPEN_FILES = 8  # the index and the runs that were last asked for
 BATCH = 500  # events of one transaction
@@ -55,6 +58,10 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
                 super().store_event(event)
         for run_id in {event.run_id for event in events}:
             os.utime(self.path_for_shard(run_id))
+
+    def wipe_asset_partitions(self, asset_key: AssetKey, partition_keys: Sequence[str]) -> None:
+        """Forget some partitions, as the UI's wipe asks for."""
+        wipe_partitions(self, asset_key, partition_keys)
 
     @property
     def supports_asset_checks(self) -> bool:

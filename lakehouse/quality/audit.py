@@ -5,23 +5,33 @@ are set aside first; what is left is judged, and a partition that fails is kept 
 look at it, and is not published.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakehouse.clock import Grain
-from lakehouse.quality import gates
+from lakehouse.quality import drift, gates
 from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckResult, Results
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
+from lakehouse.quality.distribution.audit import DistributionAudit
+from lakehouse.quality.distribution.profile_table import ProfileTable
 from lakehouse.quality.failing_rows import rows_of_published, rows_of_refused, sample
 from lakehouse.quality.judged_time import judged_at
 from lakehouse.quality.published import published_rows
 from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.quality.refused import keep_refused
-from lakehouse.quality.rules import GoodRows, Rule, condition_of, count_by_file, rows_of, set_aside
+from lakehouse.quality.rules import (
+    GoodRows,
+    Rule,
+    condition_of,
+    count_by_file,
+    refuse_broken,
+    rows_of,
+    set_aside,
+)
 from lakehouse.quality.soda import Judgement, SodaContract
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.scan import pin_current
@@ -34,6 +44,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
     from pyiceberg.schema import Schema
+    from pyiceberg.table import Table
 
     from lakehouse.settings import Settings
     from lakehouse.storage.staging import RowSource, StagedFile
@@ -59,8 +70,9 @@ class ContractAudit:
         may_be_empty: whether no rows are right, whatever the contract says.
         replays: whether the rows were in quarantine: then many may be bad still, and none is fresh.
         known_columns: columns that the contract need not declare.
-        brought: the columns, and fields of nested ones, that the rows came with; None: those of the files,
-            to which a write adds what else the table has.
+        given: the columns of the query that gives the rows; None: those of the files, to which a write
+            adds what else the table has.
+        arrivals: how the source's columns came, by partition, where they differ.
         settings: say the time, and where refused rows are kept.
         results: filled by the audit.
     """
@@ -78,8 +90,10 @@ class ContractAudit:
     may_be_empty: bool = False
     replays: bool = False
     known_columns: frozenset[str] = frozenset()
-    brought: frozenset[str] | None = None
+    given: "Schema | None" = None
+    arrivals: Mapping[date | None, Sequence[drift.Arrival]] = field(default_factory=dict)
     results: Results = field(default_factory=dict)
+    _held: "Schema | None" = None  # the table's columns before the write
 
     def begin(self, expected: Sequence[date | None]) -> None:
         """Go on with another write of the same table; what was found of the one before is gone."""
@@ -97,8 +111,9 @@ class ContractAudit:
         try:
             bad = count_by_file(self.connection, [file.path for file in files], rules)
         except duckdb.Error:
-            if self._columns(_relation(files), MANY_ROWS).refuses:
+            if self._columns(None, _relation(files), MANY_ROWS).refuses:
                 return {}  # the audit says which column it is
+            refuse_broken(self.connection, self.contract.table, _relation(files), rules)
             raise
         partitions = {file.path: self._partition(file.partition) for file in files}
         for partition in dict.fromkeys(partitions[path] for path in bad):
@@ -110,31 +125,52 @@ class ContractAudit:
 
     def sift_rows(self, source: "RowSource") -> "RowSource":
         """Set aside the bad rows of a batch that is merged; returns the good ones."""
+        import duckdb
+
         rules = self._rules
         if not rules:
             return source
         # A file, for the batch's query runs where it comes from alone, and quarantine is elsewhere.
         bad = f"select * from ({source.query(None)}) where {condition_of(rules)}"
-        with scratch_file(source.connection, bad) as batch:
-            set_aside(self.quarantined, None, batch, rules)
+        try:
+            with scratch_file(source.connection, bad) as batch:
+                set_aside(self.quarantined, None, batch, rules)
+        except duckdb.Error:
+            refuse_broken(source.connection, self.contract.table, source.query(None), rules)
+            raise
         return GoodRows(source, condition_of(rules))
 
-    def audit(self, files: Sequence["StagedFile"]) -> Mapping[date | None, str]:
-        """Judge what is about to be published; returns why not, for each partition that must not be."""
+    def audit(
+        self, files: Sequence["StagedFile"], refused: Collection[date | None] = ()
+    ) -> Mapping[date | None, str]:
+        """Judge what is about to be published; returns why not, for each partition that must not be.
+
+        Args:
+            refused: partitions that will not be published for another reason, with which none is compared.
+        """
         verdicts: dict[date | None, str] = {}
+        before = load_table(self.catalog, self.contract.table)
+        self._held = before.schema() if before else None
         partitions = self._judged_by(files)
+        together = self._hold_all(files) if len(partitions) > 1 else None
+        self._compare(together or (_relation(files) if files else None), partitions)
         for partition in partitions:
             mine = [file for file in files if partition is None or file.partition == partition]
             rows = sum(file.rows for file in mine)
             aside = self.quarantined.rows.get(self._partition(partition), 0)
-            judged = self._judge(partition, rows, aside, _relation(mine) if mine else None)
-            refused = any(result.refuses for result in judged)
-            self.results[partition] = self._with_sql(judged, partition, refused=refused)
+            relation = _relation(mine) if mine else None
+            if together and mine:
+                relation = (
+                    f"{together} where {identifier(str(self.partition_by))} = date {literal(partition)}"
+                )
+            judged = self._judge(partition, rows, aside, relation, held=together is not None)
+            bad = any(result.refuses for result in judged)
+            self.results[partition] = self._with_sql(judged, partition, refused=bad)
             if refusing := [result for result in judged if result.refuses]:
                 keep_refused(self.settings, self.contract.table, self.run_id, partition, mine)
                 verdicts[partition] = "; ".join(result.sentence for result in refusing)
-            elif partition is not None:
-                self._published_rows[partition] = rows
+            elif partition is not None and partition not in refused:
+                self._accept(partition, rows)
         if verdicts and self.expected == [None]:  # a whole table is published or it is not
             said = [f"{partition}: {why}" if partition else why for partition, why in verdicts.items()]
             return {None: " ".join(said[:SHOWN_PARTITIONS])}
@@ -150,7 +186,9 @@ class ContractAudit:
         if table is None:
             raise StorageError(f"{self.contract.table} does not exist yet: materialize it first.")
         there = published_rows(table, self.partition_by)
-        self.expected = [*there] if partitions is None else partitions
+        self.expected = [*there] if partitions is None else sorted(partitions, key=str)
+        compared = [there[day] for day in self.expected if day in there]
+        self._compare(" union all by name ".join(compared) or None, self.expected)
         aside = Quarantine(self.catalog, self.contract.table, "", "", 1).count(self.connection)
         for partition in self.expected:
             relation = there.get(partition)
@@ -159,12 +197,55 @@ class ContractAudit:
                 [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
             judged = self._judge(partition, rows, aside.get(partition, 0), relation)
             self.results[partition] = self._with_sql(judged, partition, refused=False)
+            if partition is not None and relation is not None:
+                self._accept(partition, rows)
+        judged_days = None if partitions is None else self.expected
+        self.keep_profiles(judged_days, table.metadata.current_snapshot_id, again=True)
         return self.results
+
+    def _hold_all(self, files: Sequence["StagedFile"]) -> str | None:
+        """SQL of all rows, held in memory; None if they are too many, or their files' columns may differ."""
+        if self.given is None or self.partition_by is None or sum(file.rows for file in files) > MANY_ROWS:
+            return None
+        return self._hold(_relation(files)) if files else None
+
+    def _hold(self, relation: str) -> str:
+        """Copy rows into memory: each check would open their files, which takes longer than the check."""
+        self.connection.execute(f"create or replace table main.{JUDGED} as {relation}")
+        return f"select * from main.{JUDGED}"
+
+    def keep_profiles(
+        self, published: Sequence[date | None] | None, snapshot_id: int | None, *, again: bool = False
+    ) -> None:
+        """Keep the profiles of what was published, for later partitions to be compared with.
+
+        Args:
+            published: the partitions; None: those of the write are all that the table has.
+            again: whether they may have been kept before.
+        """
+        if self._distribution is not None:
+            days = None if published is None else [day for day in published if day is not None]
+            self._distribution.keep(days, snapshot_id, again=again)
+
+    def _compare(self, relation: str | None, partitions: Sequence[date | None]) -> None:
+        """Profile what is to be judged."""
+        if self._distribution is None:
+            return
+        # A table that is replaced keeps nothing that its new partitions could be compared with.
+        published = {} if self.expected == [None] else self._published_rows
+        days = [partition for partition in partitions if partition is not None]
+        self._distribution.begin(relation, days, published)
+
+    def _accept(self, partition: date, rows: int) -> None:
+        """Judge what comes after it by this partition too."""
+        self._published_rows[partition] = rows
+        if self._distribution is not None:
+            self._distribution.accept(partition)
 
     def _judged_by(self, files: Sequence["StagedFile"]) -> Sequence[date | None]:
         """The partitions to judge one by one; those of the files where a whole table is replaced."""
         if self.expected != [None] or self.partition_by is None or self.adds or not files:
-            return self.expected
+            return sorted(self.expected, key=str)  # each is judged by those before it
         return sorted({file.partition for file in files if file.partition is not None})
 
     @cached_property
@@ -178,12 +259,22 @@ class ContractAudit:
         for name in self.contract.refers_to:
             table = load_table(self.catalog, name)
             if table is not None:
-                pin_current(self.connection, table)
+                self._pin(name, table)
         return SodaContract(self.contract, self.connection)
+
+    def _pin(self, name: str, table: "Table") -> None:
+        """Let a name be a table as it is now, in memory if it is small: checks of each partition read it."""
+        pin_current(self.connection, table)
+        snapshot = table.current_snapshot()
+        summary = snapshot.summary.additional_properties if snapshot and snapshot.summary else {}
+        if int(summary.get("total-records", MANY_ROWS)) < MANY_ROWS:
+            copy = f"main.{identifier(f'lakehouse_{name}')}"
+            self.connection.execute(f"create or replace table {copy} as from {qualified(name)}")
+            self.connection.execute(f"create or replace view {qualified(name)} as from {copy}")
 
     @cached_property
     def _declared(self) -> "Schema":
-        return gates.declared_schema(self.contract, self.connection)
+        return drift.declared_schema(self.contract, self.connection)
 
     @cached_property
     def _rules(self) -> list[Rule]:
@@ -195,9 +286,24 @@ class ContractAudit:
         return rules
 
     @cached_property
+    def _distribution(self) -> DistributionAudit | None:
+        if self.contract.distribution is None:
+            return None
+        return DistributionAudit(
+            self.contract.distribution,
+            ProfileTable(self.catalog, self.contract.table, self.settings.keep_snapshots),
+            self.connection,
+            self.run_id,
+            None if self.adds else self.partition_by,
+            self.grain,
+        )
+
+    @cached_property
     def _published_rows(self) -> dict[date, int]:
         """Rows of each partition that the table has now."""
-        if self.partition_by is None or self._limits.row_count_change_percent is None:
+        if self.partition_by is None:
+            return {}
+        if self._limits.row_count_change_percent is None and self.contract.distribution is None:
             return {}
         return gates.rows_by_partition(load_table(self.catalog, self.contract.table))
 
@@ -211,40 +317,47 @@ class ContractAudit:
         return partition if partition in self.expected else None
 
     def _judge(
-        self, partition: date | None, rows: int, aside: int, relation: str | None
+        self, partition: date | None, rows: int, aside: int, relation: str | None, *, held: bool = False
     ) -> "list[CheckResult]":
         limits = self._limits
         results = [gates.row_count(limits, partition, rows, self._published_rows)]
         results.append(gates.good_rows(limits, rows, aside))
-        results.append(self._columns(relation, rows))
-        if not rows and results[0].good:
+        results.append(self._columns(partition, relation, rows, held=held))
+        empty = not rows and results[0].good
+        if self._distribution is not None:
+            results += self._distribution.judge(partition, empty=empty)
+        if empty:
             return results + [self._without_rows(check) for check in self.contract.checks]
         judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
         return results + [
             self._result(check, judged[check.name], partition) for check in self.contract.checks
         ]
 
-    def _columns(self, relation: str | None, rows: int) -> CheckResult:
+    def _columns(
+        self, partition: date | None, relation: str | None, rows: int, *, held: bool = False
+    ) -> CheckResult:
         """Let the table's name be these rows, and judge their columns."""
-        self._show(relation, rows)
+        self._show(relation, rows, held=held)
         shown = f"select * from {qualified(self.contract.table)}"
         found = to_iceberg_schema(describe(self.connection, shown)) if relation else None
-        return gates.columns(self._declared, found, self.known_columns, self.brought)
+        seen = None
+        if found is not None:
+            seen = drift.Rows(found, self.given, self.arrivals.get(partition, ()), self._held)
+        return drift.columns(self.contract, self._declared, seen, self.known_columns)
 
     def _without_rows(self, check: ContractCheck) -> CheckResult:
         return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")
 
-    def _show(self, relation: str | None, rows: int) -> None:
-        """Let the table's name be these rows."""
+    def _show(self, relation: str | None, rows: int, *, held: bool) -> None:
+        """Let the table's name be these rows; few that are not held in memory are copied there."""
         if relation is None:
             columns = ", ".join(
                 f"cast(null as {column.type}) as {identifier(column.name)}"
                 for column in self.contract.columns
             )
             relation = f"select {columns} where false"
-        elif rows < MANY_ROWS:  # each check would open their files again, which takes longer than the check
-            self.connection.execute(f"create or replace table main.{JUDGED} as {relation}")
-            relation = f"select * from main.{JUDGED}"
+        elif rows < MANY_ROWS and not held:
+            relation = self._hold(relation)
         schema = self.contract.table.partition(".")[0]
         self.connection.execute(f"create schema if not exists {identifier(schema)}")
         self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {relation}")

@@ -21,6 +21,7 @@ class CheckResult:
         note: what a person should know beside the numbers.
         failing_rows: SQL that gives them.
         sample: the first of them, each value as text.
+        differences: of columns between source, contract and table, a mapping for each.
     """
 
     check: str
@@ -32,6 +33,7 @@ class CheckResult:
     note: str = ""
     failing_rows: str = ""
     sample: list[dict[str, Any]] = field(default_factory=list)
+    differences: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def good(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from lakehouse.quality.contract_checks import ContractCheck, checks_of
 from lakehouse.quality.contract_keys import PiiClass, SchemaMode, contract_faults
+from lakehouse.quality.distribution.declared import Distribution, DistributionCheck, distribution_of
 from lakehouse.quality.errors import ContractError
 from lakehouse.quality.strict_yaml import read_yaml
 
@@ -45,6 +46,7 @@ class Contract:
         timezone: whose midnight a partition ends at.
         gates: what it says of `Gates`; the rest is the project's.
         freshness: the hours in which a partition, or a load, must come.
+        distribution: what a partition is compared with those before it by; None: it is not.
     """
 
     table: str
@@ -58,11 +60,22 @@ class Contract:
     timezone: str = "UTC"
     gates: Mapping[str, Any] = field(default_factory=dict)
     freshness: Mapping[str, float] = field(default_factory=dict)
+    distribution: Distribution | None = None
 
     @property
     def quarantining(self) -> tuple[ContractCheck, ...]:
         """The checks whose failing rows are set aside."""
         return tuple(check for check in self.checks if check.quarantines)
+
+    @property
+    def comparisons(self) -> tuple[DistributionCheck, ...]:
+        """The checks that compare a partition with those before it."""
+        return self.distribution.checks if self.distribution else ()
+
+    @property
+    def check_names(self) -> tuple[str, ...]:
+        """All that it asks, by name."""
+        return (*(check.name for check in self.checks), *(check.name for check in self.comparisons))
 
     @property
     def refers_to(self) -> frozenset[str]:
@@ -92,6 +105,8 @@ def contract_from(said: Any, table: str, file: Path) -> Contract:
         raise ContractError(f"{file}: " + "; ".join(faults) + ".")
     columns = tuple(_column(column) for column in said["columns"])
     checks = checks_of(said, _not_null(said["columns"]))
+    types = {column.name: column.type for column in columns}
+    compared = said.get("distribution")
     return Contract(
         table=table,
         version=said["version"],
@@ -104,6 +119,7 @@ def contract_from(said: Any, table: str, file: Path) -> Contract:
         timezone=said.get("timezone", "UTC"),
         gates=said.get("gates") or {},
         freshness=said.get("freshness") or {},
+        distribution=distribution_of(compared, types) if compared else None,
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lakehouse.quality.check_diff import check_differences
 from lakehouse.quality.column_diff import column_differences
 from lakehouse.quality.contract import Contract, contract_from
+from lakehouse.quality.distribution.diff import distribution_differences
 from lakehouse.quality.errors import ContractError
 from lakehouse.quality.strict_yaml import read_yaml
 from lakehouse.quality.version_step import Difference, Step
@@ -60,6 +61,7 @@ def differences(old: Contract, new: Contract, settings: "Settings") -> list[Diff
         *_gate_differences(_gates(old, settings), _gates(new, settings)),
         *_left_to_settings(old, new),
         *_freshness_differences(old.freshness, new.freshness),
+        *distribution_differences(old.distribution, new.distribution),
     ]
     return sorted(found, key=lambda difference: -difference.step)
 

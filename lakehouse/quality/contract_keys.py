@@ -5,13 +5,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args
 from zoneinfo import available_timezones
 
+from lakehouse.quality.distribution.keys import distribution_faults
+
 SchemaMode = Literal["evolve", "freeze", "discard_value", "discard_row"]
 PiiClass = Literal["none", "personal", "sensitive"]
 TIERS = (1, 2, 3)
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 REQUIRED_KEYS = ("dataset", "version", "owner", "tier", "columns")
-KEYS = (*REQUIRED_KEYS, "description", "schema_mode", "timezone", "gates", "freshness", "checks")
+KEYS = (
+    *REQUIRED_KEYS,
+    "description",
+    "schema_mode",
+    "timezone",
+    "gates",
+    "freshness",
+    "distribution",
+    "checks",
+)
 REQUIRED_COLUMN_KEYS = ("name", "data_type")
 COLUMN_KEYS = (*REQUIRED_COLUMN_KEYS, "description", "nullable", "pii", "zone", "optional", "checks")
 PERCENT_GATES = ("good_rows_percent", "row_count_change_percent")
@@ -22,7 +33,7 @@ _KINDS: Mapping[type, tuple[str, ...]] = {
     str: ("dataset", "owner", "description", "schema_mode", "timezone", "name", "data_type", "pii", "zone"),
     bool: ("nullable", "optional", "may_be_empty"),
     list: ("columns", "checks"),
-    dict: ("gates", "freshness"),
+    dict: ("gates", "freshness", "distribution"),
 }
 _MAY_BE_EMPTY = ("description", "checks", "gates", "freshness")
 _IN_WORDS = {str: "a text", bool: "true or false", list: "a list", dict: "a mapping"}
@@ -49,6 +60,8 @@ def contract_faults(said: Mapping[str, Any], table: str) -> Iterator[str]:
         yield from _freshness_faults(freshness)
     if isinstance(columns := said.get("columns"), list):
         yield from _columns_faults(columns)
+        if isinstance(distribution := said.get("distribution"), dict):
+            yield from distribution_faults(distribution, columns)
 
 
 def _gate_faults(gates: Mapping[str, Any]) -> Iterator[str]:

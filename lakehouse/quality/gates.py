@@ -1,20 +1,15 @@
 """What every partition must pass, whatever its contract's checks are."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from lakehouse.quality.check_result import FAILED, PASSED, WARNED, CheckResult
+from lakehouse.quality.check_result import FAILED, PASSED, CheckResult
 from lakehouse.quality.contract import Contract
-from lakehouse.storage.sql import identifier
-from lakehouse.storage.types import describe, to_iceberg_schema
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-    from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
     from lakehouse.settings import Settings
@@ -115,57 +110,3 @@ def good_rows(limits: Gates, rows: int, aside: int) -> CheckResult:
         else f"{aside} of {rows + aside} rows are bad: {percent:.1f} % are good, "
         f"and {limits.good_rows_percent:g} % must be",
     )
-
-
-def columns(
-    expected: "Schema",
-    found: "Schema | None",
-    known: frozenset[str],
-    brought: frozenset[str] | None = None,
-) -> CheckResult:
-    """Whether the rows have the contract's columns.
-
-    Args:
-        expected: the contract's columns.
-        found: the rows', None if there are no rows.
-        known: columns that need no declaration.
-        brought: the columns, and fields such as `address.zip`, that the rows had before the table's
-            own were added with nulls; None: those they have.
-    """
-    if found is None:
-        return CheckResult(COLUMNS, PASSED, True, note="no rows whose columns could differ")
-    types = types_of(found)
-    declared = types_of(expected)
-    present = {*found.column_names} if brought is None else brought
-    missing = [name for name in expected.column_names if name not in present]
-    differences = [f"{name} is missing" for name in missing if name.rpartition(".")[0] not in missing]
-    differences += [
-        f"{name} is {types[name]}, declared {kind}"
-        for name, kind in declared.items()
-        if name in types and types[name] != kind
-    ]
-    new = [name for name in types if name not in declared and name not in known]
-    said = differences + [f"{name} ({types[name]}) is not declared, and is kept" for name in new]
-    outcome = FAILED if differences else WARNED if new else PASSED
-    return CheckResult(
-        COLUMNS,
-        outcome,
-        True,
-        float(len(said)),
-        "must be 0",
-        {"differences": float(len(said))},
-        "; ".join(said),
-    )
-
-
-def declared_schema(contract: Contract, connection: "DuckDBPyConnection") -> "Schema":
-    """The contract's columns, as a table has them."""
-    casts = ", ".join(
-        f"cast(null as {column.type}) as {identifier(column.name)}" for column in contract.columns
-    )
-    return to_iceberg_schema(describe(connection, f"select {casts}"))
-
-
-def types_of(schema: "Schema") -> dict[str, str]:
-    """A schema's types by column, without the ids of nested fields, which depend on the columns' order."""
-    return {field.name: re.sub(r"\b\d+: ", "", str(field.field_type)) for field in schema.fields}

@@ -34,7 +34,7 @@ COLUMNS: Mapping[str, str] = {
     "reason": "varchar",
     "raw": "varchar",  # the row: JSON, each value as text; of an unreadable line, the line
     "source_file": "varchar",
-    "source_row": "bigint",  # its number in the file or batch, from 1; of an unreadable line, the line's
+    "source_row": "bigint",  # the line of the file on which it begins; of a batch, the row, from 1
     "contract_version": "varchar",  # of the contract whose rule it broke
 }
 # Of these, what is not told of a row but of its load.

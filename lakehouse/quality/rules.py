@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.quarantine import Quarantined
+from lakehouse.storage.errors import StorageError, reason
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.staging import RowSource
 
@@ -97,6 +98,28 @@ def set_aside(quarantined: Quarantined, partition: date | None, relation: str, r
         from {rows}
         where {condition_of(rules)}"""
     return quarantined.add(partition, query)
+
+
+def refuse_broken(connection: "DuckDBPyConnection", table: str, rows: str, rules: Sequence[Rule]) -> None:
+    """Find the rule that rows could not be judged by.
+
+    Args:
+        rows: their query.
+
+    Raises:
+        StorageError: a rule cannot be evaluated, which it names with the reason.
+    """
+    import duckdb
+
+    for rule in rules:
+        try:
+            connection.execute(f"select count(*) from ({rows}) where {rule.condition}")
+        except duckdb.Error as error:
+            said = reason(error).splitlines()[0]
+            raise StorageError(
+                f"{table}: its rule {rule.check.name} cannot be evaluated: {said} Correct the check in the "
+                f"contract; `lakehouse contract verify {table}` then says whether it is right."
+            ) from error
 
 
 def rows_of(paths: Sequence[str]) -> str:

@@ -17,7 +17,12 @@ from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, WARNED
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.errors import ContractError
-from lakehouse.quality.soda_queries import measure_keys, patterns_by_value, take_out_keys
+from lakehouse.quality.soda_queries import (
+    asked_as_duckdb_is_fast,
+    measure,
+    measure_keys,
+    take_out_keys,
+)
 from lakehouse.storage.sql import identifier, literal, qualified
 
 if TYPE_CHECKING:
@@ -62,19 +67,23 @@ class SodaContract:
     def __init__(self, contract: Contract, connection: "DuckDBPyConnection | None" = None) -> None:
         _import_soda()
         from soda_core.common.logs import Logs, preserve_active_logs
-        from soda_core.common.yaml import ContractYamlSource
+        from soda_core.common.yaml import ContractYamlSource, YamlObject
         from soda_core.contracts.impl.contract_verification_impl import ContractImpl
         from soda_duckdb.common.data_sources.duckdb_data_source import DuckDBDataSourceImpl
 
         self.contract = contract
-        text = _yaml(_as_soda_reads_it(contract))
         source = None
         if connection is not None:
             source = DuckDBDataSourceImpl.from_existing_cursor(connection, name="lakehouse")
         with preserve_active_logs(), _refusals(contract.table):
             self._logs = Logs()
+            said = ContractYamlSource.from_str(
+                ""
+            )  # its text would be read in another version of YAML, slowly
             parsed = ContractImpl.yaml_class.parse(
-                yaml_source=ContractYamlSource.from_str(text), primary_data_source_impl=source
+                yaml_source=said,
+                yaml_object=YamlObject(said, _as_soda_reads_it(contract)),
+                primary_data_source_impl=source,
             )
             self._soda: Any = ContractImpl(
                 yaml=parsed,
@@ -124,8 +133,9 @@ class SodaContract:
 
     def _measurements(self) -> list[Any]:
         source = self._soda.data_source_impl
-        with patterns_by_value(source.sql_dialect):
-            measured: list[Any] = self._soda._execute_queries()
+        texts = [column.name for column in self.contract.columns if column.type.lower() == "varchar"]
+        with asked_as_duckdb_is_fast(source.sql_dialect, texts):
+            measured = measure(self._soda.queries)
         return measured + measure_keys(self._connection, self.contract.table, self._keys)
 
     def failing_rows(self, check: ContractCheck) -> str | None:
@@ -171,8 +181,8 @@ def _judgement(check: Any, values: Any) -> Judgement:
     threshold = _in_words(check)
     if required and not values.all_measured(*required):
         return Judgement(NOT_EVALUATED, threshold=threshold)
-    # The contract's text of the check, which Soda writes out for each result.
-    check._build_definition = lambda: ""
+    # Where and how the check is written, which Soda sets down for each result.
+    check._build_check_info = lambda: None
     result = check.evaluate(measurement_values=values)
     outcome = {"PASSED": PASSED, "WARN": WARNED, "FAILED": FAILED}.get(result.outcome.name, NOT_EVALUATED)
     numbers = {
@@ -235,18 +245,6 @@ def _by_the_clock(check: ContractCheck, contract: Contract) -> dict[str, str]:
         return {}
     local = f"cast({identifier(column)} as timestamp)"
     return {"column_expression": f"timezone({literal(contract.timezone)}, {local})"}
-
-
-def _yaml(said: Mapping[str, Any]) -> str:
-    """YAML with all texts in quotes: Soda reads another version of it, in which 1e3 is a number."""
-    import yaml
-
-    class Quoting(yaml.SafeDumper):
-        def represent_str(self, data: str) -> yaml.ScalarNode:
-            return self.represent_scalar("tag:yaml.org,2002:str", data, style='"')
-
-    Quoting.add_representer(str, Quoting.represent_str)
-    return yaml.dump(said, Dumper=Quoting, sort_keys=False, allow_unicode=True)
 
 
 def _import_soda() -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import REQUIRED
 from lakehouse.quality.contracts import Contracts
+from lakehouse.quality.drift import declared_schema, types_of
 from lakehouse.quality.errors import ContractError
-from lakehouse.quality.gates import declared_schema, types_of
 from lakehouse.quality.model_docs import Model, model_faults
 from lakehouse.quality.soda import SodaContract
 from lakehouse.quality.todo import unfinished
@@ -99,7 +99,7 @@ class Verifier:
                 Exception
             ) as error:  # its metadata is gone, damaged or forbidden: each IO has its own errors
                 faults.append(f"the table cannot be read: {reason(error)}")
-        size = f"{len(contract.columns)} columns, {len(contract.checks)} checks"
+        size = f"{len(contract.columns)} columns, {len(contract.check_names)} checks"
         return Verdict(contract.table, tuple(faults), tuple(notes), tuple(agrees), size)
 
     def _load_faults(self, table: str) -> Iterator[str]:
@@ -154,11 +154,11 @@ def rehearsal_faults(contract: Contract, contracts: Contracts) -> Iterator[str]:
             _show_empty(connection, table, contracts.columns(table))
         if not SodaContract(contract, connection).rehearse():
             return
-        for check in contract.checks:  # one at a time: a query that fails hides the others of its like
-            for fault in SodaContract(replace(contract, checks=(check,)), connection).rehearse():
-                said = _ENGINE_SAYS.search(fault)
-                name = "nullable: false" if check.name == REQUIRED else check.name
-                yield f"{name} cannot be evaluated: {said.group(1) if said else fault}"
+        for check in contract.checks:  # one at a time: a fault does not say whose it is
+            faults = SodaContract(replace(contract, checks=(check,)), connection).rehearse()
+            said = (found.group(1) if (found := _ENGINE_SAYS.search(fault)) else fault for fault in faults)
+            name = "nullable: false" if check.name == REQUIRED else check.name
+            yield from (f"{name} cannot be evaluated: {why}" for why in dict.fromkeys(said))
     except ContractError as error:
         yield str(error)
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, Transaction
 
+    from lakehouse.storage.replacing import Replacer
     from lakehouse.storage.rewriting import Rewriter
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class Write:
 
     catalog: "Catalog"
     spec: TableSpec
-    stager: "Stager | Merger | WindowStager | Rewriter"
+    stager: "Stager | Merger | WindowStager | Rewriter | Replacer"
     evolve: Callable[..., "Schema"]
     removes: BooleanExpression
     summary: Mapping[str, str]

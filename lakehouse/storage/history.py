@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse.storage.commit import PARTITIONS, ROWS, RUN_ID
 from lakehouse.storage.errors import StorageError
-from lakehouse.storage.loads import LOAD_ID
+from lakehouse.storage.loads import LOAD_ID, ancestors
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -24,6 +24,7 @@ class Entry:
         rows_written: rows that the commit brought; None for one that another tool made.
         rows: rows of the table afterwards.
         partitions: the partitions that were replaced, empty for a write of the whole table.
+        state: current, undone (a rollback went behind it), or empty: the current one was made from it.
     """
 
     committed: datetime
@@ -34,12 +35,22 @@ class Entry:
     partitions: tuple[str, ...]
     run_id: str | None
     load_id: str | None
+    state: str
 
 
 def read_history(table: "Table") -> list[Entry]:
     """The snapshots that the table keeps, the newest first."""
     snapshots = sorted(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0)
-    return [_entry(snapshot) for snapshot in reversed(snapshots)]
+    kept = {snapshot.snapshot_id for snapshot in ancestors(table.metadata)}
+    current = table.metadata.current_snapshot_id
+    # Before the first that is kept nobody can say.
+    known = False
+    entries = []
+    for snapshot in snapshots:
+        known = known or snapshot.snapshot_id in kept
+        undone = "undone" if known and snapshot.snapshot_id not in kept else ""
+        entries.append(_entry(snapshot, "current" if snapshot.snapshot_id == current else undone))
+    return entries[::-1]
 
 
 def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
@@ -55,6 +66,12 @@ def snapshot_as_of(table: "Table", when: datetime, name: str) -> int:
     first = min((snapshot.timestamp_ms for snapshot in table.metadata.snapshots), default=None)
     known = f"the history begins at {time_text(utc(first))} UTC" if first else "it is empty"
     raise StorageError(f"{name} cannot be read as of {when.isoformat(sep=' ')}: {known}.")
+
+
+def began_after(table: "Table", moment: datetime) -> bool:
+    """Whether a table was first written after a moment; not if its history does not say any more."""
+    first = min(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0, default=None)
+    return first is None or (first.parent_snapshot_id is None and utc(first.timestamp_ms) > moment)
 
 
 def time_text(moment: datetime) -> str:
@@ -75,7 +92,7 @@ def _is_known_until(table: "Table", entry: "SnapshotLogEntry", later: "Sequence[
     return following.parent_snapshot_id == entry.snapshot_id
 
 
-def _entry(snapshot: "Snapshot") -> Entry:
+def _entry(snapshot: "Snapshot", state: str) -> Entry:
     summary: Mapping[str, str] = snapshot.summary.additional_properties if snapshot.summary else {}
     written = summary.get(ROWS)
     partitions = summary.get(PARTITIONS)
@@ -88,6 +105,7 @@ def _entry(snapshot: "Snapshot") -> Entry:
         partitions=tuple(partitions.split(",")) if partitions else (),
         run_id=summary.get(RUN_ID),
         load_id=summary.get(LOAD_ID),
+        state=state,
     )
 
 

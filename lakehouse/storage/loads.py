@@ -23,7 +23,7 @@ KEEP_LOADS = 1000
 
 def holding(metadata: "TableMetadata", load_id: str) -> "Mapping[str, str] | None":
     """The summary of the snapshot that brought a load, empty if it is dropped; None: the load is not held."""
-    for snapshot in _ancestors(metadata):
+    for snapshot in ancestors(metadata):
         summary = _summary(snapshot)
         if summary.get(LOAD_ID) == load_id:
             return summary
@@ -35,7 +35,7 @@ def holding(metadata: "TableMetadata", load_id: str) -> "Mapping[str, str] | Non
 def held_loads(metadata: "TableMetadata") -> set[str]:
     """The ids of all loads that a table holds."""
     loads = set()
-    for snapshot in _ancestors(metadata):
+    for snapshot in ancestors(metadata):
         summary = _summary(snapshot)
         if LOAD_ID in summary:
             loads.add(summary[LOAD_ID])
@@ -50,10 +50,10 @@ def remember_loads(transaction: "Transaction", dropped: "Sequence[Snapshot]") ->
     One that was rolled back is no ancestor: what it brought is not in the table.
     """
     before = _dropped_loads(transaction.table_metadata)
-    ancestors = {snapshot.snapshot_id for snapshot in _ancestors(transaction.table_metadata)}
+    held = {snapshot.snapshot_id for snapshot in ancestors(transaction.table_metadata)}
     loads = list(before)
     for snapshot in dropped:
-        if snapshot.snapshot_id not in ancestors:
+        if snapshot.snapshot_id not in held:
             continue
         summary = _summary(snapshot)
         if summary.get(STRATEGY) == REPLACE:
@@ -64,7 +64,7 @@ def remember_loads(transaction: "Transaction", dropped: "Sequence[Snapshot]") ->
         transaction.set_properties({DROPPED_LOADS: ",".join(loads[-KEEP_LOADS:])})
 
 
-def _ancestors(metadata: "TableMetadata") -> "Iterator[Snapshot]":
+def ancestors(metadata: "TableMetadata") -> "Iterator[Snapshot]":
     """The current snapshot and those it was made from, the newest first, as far as they are kept."""
     snapshot = metadata.current_snapshot()
     while snapshot is not None:

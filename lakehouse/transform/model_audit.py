@@ -69,7 +69,7 @@ class ModelAudit:
             expected=[None],
             quarantined=self.quarantined,
             adds=merges,
-            brought=frozenset(to_iceberg_schema(types).column_names),
+            given=to_iceberg_schema(types),
         )
         self.begin([None])
 
@@ -101,6 +101,7 @@ class ModelAudit:
         """Let go of what earlier builds set aside of what is now replaced."""
         published = list(written.partitions) if self.contract.expected != [None] else None
         adds = published is None and self.contract.adds
+        self.contract.keep_profiles(published, written.snapshot_id)
         try:
             self.quarantine.settle(self.contract.connection, published, list(written.failures), adds=adds)
         except (StorageError, duckdb.Error):  # the rows are published: the next build settles it

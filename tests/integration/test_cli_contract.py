@@ -76,6 +76,12 @@ WRONG = [  # table, what is changed in its contract, what is said
     ("silver.flights", "not is_cancelled", "not canceled", 'Referenced column "canceled" not found'),
     ("silver.flights", "valid_min: -120", "valid_min: soon", "expected one of ['Number']"),
     ("bronze.airlines", TEXT, "data_type: float", "unknown type 'float'"),
+    (  # a rule that sets rows aside
+        "bronze.flights",
+        "valid_min: 1\n          attributes",
+        "valid_min: 1\n          filter: distanze > 0\n          attributes",
+        'validity_distance cannot be evaluated: Referenced column "distanze" not found',
+    ),
 ]
 
 

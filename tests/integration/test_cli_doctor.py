@@ -103,7 +103,7 @@ def test_a_contract_that_cannot_be_read_is_named(tmp_path: Path, doctor: Doctor)
 @pytest.mark.parametrize(
     ("environment", "line"),
     [
-        ({"LAKEHOUSE_DUCKDB_MEMORY": "much"}, "broken   duckdb"),
+        ({"LAKEHOUSE_DUCKDB_MEMORY": "much"}, "LAKEHOUSE_DUCKDB_MEMORY: an amount of memory is 600MB"),
         ({"DAGSTER_HOME": "/nowhere"}, "broken   dagster      There is no dagster.yaml in /nowhere"),
         (
             {"LAKEHOUSE_DATA_DIR": "/etc/hostname/data"},

@@ -12,6 +12,7 @@ from sources import D1, D2, D3, DAILY, Lake
 from lakehouse.ingest.errors import LoadError
 from lakehouse.ingest.source import BronzeSource
 from lakehouse.quality.check_result import CheckResult
+from lakehouse.storage.merge import MergeKey
 
 
 def daily(folder: Path, **checks: str) -> BronzeSource:
@@ -309,6 +310,39 @@ def test_rows_that_break_a_rule_are_set_aside_and_the_others_go_on(lake: Lake, t
     assert not lake.load(daily(tmp_path, **rules), [D1]).quarantined
     assert len(lake.read("bronze.daily")) == 40
     assert lake.read("quarantine.daily", "*") == []
+
+
+@pytest.mark.parametrize("expression", ["ide < 0", "cast(name as integer) > 0"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        {},
+        {"partition_by": None},
+        {"partition_by": None, "write_disposition": "append"},
+        {"partition_by": None, "write_disposition": "merge", "key": MergeKey(("id",))},
+    ],
+    ids=["partitions", "replace", "append", "merge"],
+)
+def test_a_rule_that_cannot_be_evaluated_is_named(
+    lake: Lake, tmp_path: Path, written: dict[str, Any], expression: str
+) -> None:
+    """Who reads it knows neither DuckDB nor where the rule came in."""
+    checks = {
+        "of_id": "invalid: {valid_min: 0, attributes: {quarantine: true}}",
+        "of_table": "failed_rows: {qualifier: odd, attributes: {quarantine: true}, expression: "
+        f"{expression}}}",
+    }
+    rows = [{"d": D1, "id": 1, "name": "a"}, {"d": D1, "id": -1, "name": "b"}]
+    source = dataclasses.replace(daily(tmp_path, **checks), extract=lambda _: iter(rows), **written)
+
+    with pytest.raises(LoadError) as refused:
+        lake.load(source, [D1] if source.partition_by else None)
+
+    said = str(refused.value)
+    assert "bronze.daily: its rule validity_odd cannot be evaluated: " in said
+    assert "`lakehouse contract verify bronze.daily`" in said
+    assert "LINE 1" not in said
+    assert not lake.catalog.table_exists("bronze.daily")
 
 
 @pytest.mark.parametrize(("bad", "published"), [(5, True), (6, False)])

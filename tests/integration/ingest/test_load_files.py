@@ -39,7 +39,7 @@ def test_days_are_loaded_in_one_commit_with_where_they_came_from(three_days: Lak
     ("lines", "reason"),
     [
         (f"{D2},n/a,second\n", "2013-01-02.csv is not what was declared: line 2, column id"),
-        (f"{D2},5,second\n{D3},6,stray\n", "1 rows that are not of 2013-01-02 but of 2013-01-03"),
+        (f"{D2},5,second\n{D3},6,stray\n", "not of 2013-01-02: 1, the first at line 3, column d: 2013-01-03"),
         ("NA,5,second\n", "1 rows have no d, the column that says"),
         (f"{D2},5\n", "line 2: Expected Number of Columns: 3"),
     ],

@@ -144,6 +144,21 @@ def test_lines_and_values_of_a_file_are_set_aside(
     assert (f"{D1},5,e,f", 6, D1, f"{D1}.csv") in lines
 
 
+def test_what_is_set_aside_of_a_file_says_its_line(lake: Lake) -> None:
+    lake.write_day(D1, f'{D1},1,"a\nb"\n\n{D1},n/a,c\n{D1},3\n{D1},n/a,"e\nf"\n{D1},n/a,g\n')
+    report = lake.load(daily("discard_row"), [D1])
+
+    assert report.quarantined == {D1: 4}
+    assert lake.read("bronze.daily", "id, name") == [(1, "a\nb")]
+    lines = lake.read("quarantine.daily", "source_row, rule, value")
+    assert sorted(map(str, lines)) == [
+        "(5, 'type', 'n/a')",
+        "(6, 'unreadable', None)",
+        "(7, 'type', 'n/a')",
+        "(9, 'type', 'n/a')",
+    ]
+
+
 def daily_json(mode: SchemaMode) -> BronzeSource:
     def extract(extraction: Extraction) -> Iterator[Any]:
         yield from read_ndjson(extraction, extraction.settings.source_dir / f"{extraction.partition}.ndjson")

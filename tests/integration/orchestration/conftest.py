@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from instances import in_memory
+from instances import in_memory, project_like
 
 from demo.arrivals import files_of_day, flights_by_day, weather_by_day
 from demo.seed import write_reference
@@ -58,6 +58,13 @@ def seed_days(
 @pytest.fixture
 def instance() -> Iterator[dg.DagsterInstance]:
     with in_memory() as instance:
+        yield instance
+
+
+@pytest.fixture
+def kept_instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    """One that keeps what ran as the project's own does."""
+    with project_like(tmp_path) as instance:
         yield instance
 
 

@@ -13,10 +13,24 @@ import pytest
 from alert_server import TOKEN, AlertServer, alert_server
 
 from lakehouse.catalog import open_catalog
+from lakehouse.ingest.columns import read_columns
+from lakehouse.ingest.source import BronzeSource, Extraction
+from lakehouse.orchestration.bronze import bronze_asset
 from lakehouse.settings import Settings
 
 Materialize = Callable[..., dg.ExecuteInProcessResult]
 
+APPENDED = """\
+dataset: lakehouse/bronze/meter
+version: "1.0.0"
+owner: team:meters
+tier: 3
+columns:
+- {name: id, data_type: integer}
+- name: n
+  data_type: integer
+  checks: [{invalid: {valid_min: 0, attributes: {quarantine: true}}}]
+"""
 DAYS = ["2013-05-01", "2013-05-02", "2013-05-03"]
 BAD = DAYS[1]
 
@@ -238,3 +252,74 @@ def test_a_table_that_is_refused_as_a_whole_is_told_once(
     assert body.startswith("[error] bronze.airlines was not published\n")
     assert "The step failed" not in body
     assert "refused." not in body  # there were no rows to keep
+
+
+def test_a_failed_dbt_test_is_told_though_the_days_are_published(
+    bad_file: Path, server: AlertServer, materialize: Materialize
+) -> None:
+    """No row is wrong by the contract: that a flight lasts as long as it flew, dbt tests."""
+    mend(bad_file)
+    rewrite(bad_file, "air_time", "690")
+    reference = ("airports", "airlines", "planes")
+    assert materialize(*(f"{layer}.{table}" for layer in ("bronze", "silver") for table in reference)).success
+    assert materialize("bronze.flights", start=DAYS[0], end=DAYS[-1]).success
+
+    result = materialize("silver.flights", start=DAYS[0], end=DAYS[-1])
+
+    assert not result.success
+    [body] = server.bodies
+    lines = body.splitlines()
+    assert lines[0] == "[error] silver.flights: 1 check failed"
+    assert "Owner: team:flights, tier 2" in lines
+    failed = lines.index("- flights_last_as_long_as_they_flew failed")
+    assert lines[failed + 1] == "    failed_row_count 1"
+    assert "not published" not in body
+    assert "690" not in body
+    assert "The step failed" not in body  # the test's own result says it
+
+    assert not materialize("silver.flights", start=DAYS[0], end=DAYS[-1]).success
+    assert len(server.received) == 1
+    mend(bad_file)
+    assert materialize("bronze.flights", start=BAD).success
+    assert materialize("silver.flights", start=BAD).success
+    assert len(server.received) == 1
+
+
+def appended(contract: Path) -> dg.AssetsDefinition:
+    """A source that brings a bad row at each load, beside good ones that are new."""
+    contract.parent.mkdir(parents=True)
+    contract.write_text(APPENDED)
+    loads = iter(range(10))
+
+    def extract(_: Extraction) -> Iterator[list[dict[str, int]]]:
+        first = next(loads) * 100
+        yield [{"id": first + number, "n": -1 if number == 0 else 1} for number in range(100)]
+
+    source = BronzeSource("meter", read_columns(contract), extract, "the meter", write_disposition="append")
+    return bronze_asset(source, owners=["team:meters"])
+
+
+def test_what_each_load_of_an_append_sets_aside_is_told(
+    settings: Settings,
+    server: AlertServer,
+    instance: dg.DagsterInstance,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a load there is no earlier one to compare with; but who knows is not told at each."""
+    meter = appended(tmp_path / "bronze" / "meter.yml")
+
+    def load() -> None:
+        assert dg.materialize([meter], instance=instance, raise_on_error=False).success
+
+    load()
+    load()
+    [body] = server.bodies
+    assert body.startswith("[warning] bronze.meter: 1 row was set aside in quarantine\n")
+    assert "Owner: team:meters, tier 3" in body
+    assert "    1 row\n" in body
+    assert "lakehouse quarantine show bronze.meter" in body
+
+    monkeypatch.setenv("LAKEHOUSE_ALERT_REPEAT_MINUTES", "0")
+    load()
+    assert [message["type"] for message in server.received] == ["warning", "warning"]

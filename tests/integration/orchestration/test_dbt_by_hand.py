@@ -69,11 +69,15 @@ def test_build_and_docs(dbt: Callable[..., subprocess.Popen[str]], query: Query,
     )
     assert bronze == silver == daily == monthly > 0
 
-    finish(dbt("docs", "generate"))
+    finish(dbt("docs", "generate", "--static"))
     catalog = json.loads((tmp_path / "target" / "catalog.json").read_text())
     columns = catalog["nodes"]["model.lakehouse.flights"]["columns"]
     assert {"flight_date", "dep_utc", "is_known_dest"} < set(columns)
+    assert columns["dep_utc"]["type"] == "TIMESTAMP WITH TIME ZONE"
     assert "source.lakehouse.bronze.flights" in catalog["sources"]
+    page = (tmp_path / "target" / "static_index.html").read_text(encoding="utf-8")
+    assert "TIMESTAMP WITH TIME ZONE" in page  # the file has the catalog in it: no server is needed
+    assert "The partition." in page
 
 
 @pytest.mark.usefixtures("bronze")

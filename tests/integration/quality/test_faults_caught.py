@@ -101,3 +101,15 @@ def test_every_form_of_every_check_type_is_among_them() -> None:
     assert used.keys() == FORMS.keys()
     assert {kind: forms - used[kind] for kind, forms in FORMS.items() if forms - used[kind]} == {}
     assert {check.body["function"] for check in CONTRACT.checks if check.type == "aggregate"} == FUNCTIONS
+
+
+@pytest.mark.parametrize("dimension", FAULTS)
+def test_a_day_is_judged_beside_others_as_it_is_alone(orders: OrdersLake, dimension: str) -> None:
+    """The days of a write are held in memory together; a check sees the rows of its own day."""
+    fault = next(fault for fault in FAULTS[dimension] if not fault.quarantined)
+    good_day = GOOD.format(day=WEEK[-1])
+    _, alone = orders.write(fault.sql, [DAY])
+    _, beside = orders.write(f"{fault.sql} union all by name {good_day}", [WEEK[-1], DAY])
+
+    assert beside == alone
+    assert beside[fault.check].outcome == FAILED

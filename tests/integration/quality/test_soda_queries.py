@@ -1,5 +1,6 @@
 """What is asked in another way than Soda asks it has Soda's answer."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
+from soda_core.common.sql_ast import COLUMN, IN, LITERAL
 
 from lakehouse.quality import soda, soda_queries
 from lakehouse.quality.contract import Contract, read_contract
@@ -109,6 +111,46 @@ def test_a_pattern_finds_what_soda_finds(tmp_path: Path, monkeypatch: pytest.Mon
     assert ours == judged(said, rows)
 
 
+@pytest.mark.parametrize("rows", [NONE_TWICE, SOME_TWICE, []], ids=["none twice", "some twice", "no rows"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"missing": None},
+        {"missing": {"filter": "a = 1"}},
+        {"missing": {"threshold": {"metric": "percent", "must_be": 0}}},
+        {"missing": {"missing_values": ["", "N/A"]}},
+        {"invalid": {"valid_values": ["x", "it's", "X "]}},
+        {"invalid": {"invalid_values": ["x", ""]}},
+        {"invalid": {"valid_values": ["x", "y"], "missing_values": ["N/A"]}},
+        {"invalid": {"valid_values": ["1"], "column_expression": "cast(a as varchar)"}},
+        {"invalid": {"valid_values": [1], "column_expression": "a"}},
+    ],
+)
+def test_nulls_and_lists_are_as_many_as_soda_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[Any, ...]], check: dict[str, Any]
+) -> None:
+    said = contract(tmp_path, of_b=(check,))
+    ours = judged(said, rows)
+    monkeypatch.setattr(soda, "asked_as_duckdb_is_fast", lambda *_: nullcontext())
+
+    assert ours == judged(said, rows)
+    assert ours.outcome in ("passed", "failed", "not_evaluated")
+
+
+def test_numbers_among_texts_are_not_compared_as_texts(tmp_path: Path) -> None:
+    """A column that is no text is asked as Soda asks: '1' is the number 1 then."""
+    said = contract(tmp_path, of_b=())
+    [a, b] = said.columns
+    assert (a.type, b.type) == ("integer", "varchar")
+    connection = duckdb.connect()
+    judge = SodaContract(said, connection)
+    with soda_queries.asked_as_duckdb_is_fast(judge._soda.data_source_impl.sql_dialect, ["b"]):
+        dialect = judge._soda.data_source_impl.sql_dialect
+        asked = [dialect.build_expression_sql(IN(COLUMN(name), [LITERAL("1")])) for name in ("a", "b")]
+
+    assert asked == ["\"a\" IN ('1')", "contains(['1'], \"b\")"]
+
+
 def test_people_read_the_pattern_as_it_is_written(tmp_path: Path) -> None:
     said = contract(tmp_path, of_b=({"invalid": {"valid_format": {"regex": "^x", "name": "x"}}},))
     connection = duckdb.connect()
@@ -128,3 +170,42 @@ def test_a_key_that_there_is_not_is_not_evaluated_and_hides_nothing(tmp_path: Pa
 
     assert outcomes == {"uniqueness_a_no_such": "not_evaluated", "completeness_row_count": "passed"}
     assert any("no_such" in fault for fault in judge.rehearse())
+
+
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    [
+        ({"failed_rows": {"qualifier": "broken", "expression": "no_such > 1"}}, "validity_broken"),
+        ({"failed_rows": {"qualifier": "broken", "expression": "cast(b as integer) > 1"}}, "validity_broken"),
+        ({"failed_rows": {"qualifier": "broken", "expression": "a >"}}, "validity_broken"),
+        (
+            {"metric": {"qualifier": "broken", "expression": "sum(b)", "threshold": {"must_be": 1}}},
+            "validity_broken",
+        ),
+        (
+            {"failed_rows": {"qualifier": "broken", "query": "select no_such from silver.t"}},
+            "validity_broken",
+        ),
+    ],
+)
+def test_a_check_that_cannot_be_evaluated_hides_no_other(tmp_path: Path, broken: Any, name: str) -> None:
+    """Soda computes them together, so that one would take the others with it."""
+    of_b = ({"missing": None}, {"invalid": {"valid_values": ["x"]}})
+    good = {"failed_rows": {"qualifier": "good", "expression": "a > 1"}}
+    said = contract(tmp_path, {"row_count": None}, broken, good, COMPOSITE, of_b=of_b)
+    connection = duckdb.connect()
+    connection.execute(
+        "create schema silver; create table silver.t as from (values (1, 'x'), (2, 'y')) t(a, b)"
+    )
+    judge = SodaContract(said, connection)
+    judged = judge.judge(datetime.now(UTC))
+
+    assert {check: found.outcome for check, found in judged.items()} == {
+        "completeness_row_count": "passed",
+        name: "not_evaluated",
+        "validity_good": "failed",
+        "uniqueness_a_b": "passed",
+        "completeness_b": "passed",
+        "validity_b": "failed",
+    }
+    assert judge.rehearse()

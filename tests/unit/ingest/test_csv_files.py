@@ -1,5 +1,6 @@
 """Reading CSV strictly: what is refused is refused with its file, line, column and value."""
 
+import gzip
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -77,10 +78,10 @@ BAD = [
     pytest.param(HEADER + "2013-01-01,99999999999,a,1\n", "line 2, column id: .*99999999999", id="too large"),
     pytest.param(
         HEADER + "2013-01-01,1,a,1\n2013-01-01,1.5,a,1\n",
-        "row 2, column id: '1.5' is no whole",
+        "line 3, column id: '1.5' is no whole",
         id="fraction",
     ),
-    pytest.param(HEADER + "2013-01-01,15e-1,a,1\n", "row 1, column id: '15e-1' is no whole", id="exponent"),
+    pytest.param(HEADER + "2013-01-01,15e-1,a,1\n", "line 2, column id: '15e-1' is no whole", id="exponent"),
     pytest.param(HEADER + "01/02/2013,1,a,1\n", "line 2, column d: .*01/02/2013", id="another date format"),
     pytest.param("", "day.csv is empty: not even a header", id="empty"),
     pytest.param(HEADER, "has a header but no rows", id="header only"),
@@ -93,17 +94,42 @@ BAD = [
     pytest.param("d,id,name,amount,id\n2013-01-01,1,a,1,1\n", "has the column 'id' twice", id="duplicate"),
     pytest.param("d,id,name,amount,ID\n2013-01-01,1,a,1,1\n", "has the column 'id' twice", id="case twins"),
     pytest.param("d,id,name,amount,\n2013-01-01,1,a,1,\n", "a column without a name, the 5", id="no name"),
-    pytest.param("d;id;name;amount\n2013-01-01;1;a;1\n", "It has instead: d;id;name;amount", id="semicolons"),
+    pytest.param("d;id;name;amount\n2013-01-01;1;a;1\n", "separated by ';'.*delimiter=';'", id="semicolons"),
+    pytest.param(HEADER.replace(",", "\t") + "2013-01-01\t1\ta\t1\n", r"separated by '\\t'", id="tabs"),
+    pytest.param(
+        "2013-01-01,1,a,1\n2013-01-01,1,b,1\n", "none of the declared.*'2013-01-01,1,", id="no header"
+    ),
     pytest.param(HEADER + "2013-01-01,1,a,1\n2013-01-01,2\n", "line 3: .*Found: 2 in", id="truncated line"),
     pytest.param(HEADER + "2013-01-01,1,a,1,6\n", "line 2: .*Found: 5 in", id="too many fields"),
     pytest.param(HEADER + '2013-01-01,1,"a,1\n', "line 2: .*unterminated quote", id="open quote"),
-    pytest.param(HEADER.encode() + b"2013-01-01,5,caf\xe9,1\n", "line 2: .*not utf-8", id="latin-1 value"),
-    pytest.param(b"d,id,n\xe9,amount\n2013-01-01,5,a,1\n", "is not UTF-8", id="latin-1 header"),
-    pytest.param((HEADER + "2013-01-01,5,a,1\n").encode("utf-16"), "is not UTF-8", id="UTF-16"),
-    pytest.param(HEADER + "2013-01-01,6,a,1\r\n2013-01-01,7,b,1\n", "Look at its line ends", id="mixed ends"),
+    pytest.param(
+        HEADER.encode() + b"2013-01-01,5,caf\xe9,1\n",
+        "line 2, column name: not UTF-8 in '2013-01-01,5,caf",
+        id="latin-1 value",
+    ),
+    pytest.param(
+        b"d,id,n\xe9,amount\n2013-01-01,5,a,1\n",
+        r"not UTF-8: line 1, column 3, .*n\\xe9",
+        id="latin-1 header",
+    ),
+    *(
+        pytest.param((HEADER + "2013-01-01,5,a,1\n").encode(codec), f"is {name}, not UTF-8.*iconv", id=codec)
+        for codec, name in [
+            ("utf-16", "UTF-16"),
+            ("utf-16-le", "UTF-16"),
+            ("utf-16-be", "UTF-16"),
+            ("utf-32", "UTF-32"),
+        ]
+    ),
+    pytest.param(gzip.compress(HEADER.encode()), "no text but packed", id="gzip"),
+    pytest.param(
+        HEADER.replace("\n", "\r\n") + "2013-01-01,6,a,1\r\n2013-01-01,7,b,1\n",
+        "line 3 ends",
+        id="mixed ends",
+    ),
     pytest.param(
         HEADER + "2013-01-01,1,a,1\n2013-01-02,1,a,1\n",
-        "holds 1 rows that are not of 2013-01-01 but of 2013-01-02",
+        "holds rows that are not of 2013-01-01: 1, the first at line 3, column d: 2013-01-02",
         id="another day",
     ),
     pytest.param(
@@ -133,8 +159,8 @@ def test_a_missing_file_is_named(read: Read, settings: Settings) -> None:
 
 
 def test_a_computed_column_that_cannot_be_computed_names_the_file(read: Read) -> None:
-    with pytest.raises(SourceError, match=r"day\.csv could not be read: .*2013-13-1"):
-        read("id,name,amount\n13,a,1\n", computed={"d": "make_date(2013, id, 1)"})
+    with pytest.raises(SourceError, match=r"day\.csv .*: line 4, column d, which is make_date.*2013-13-1"):
+        read("id,name,amount\nNA,a,1\n1,a,1\n13,a,1\n", computed={"d": "make_date(2013, id, 1)"})
 
 
 def test_a_computed_column_is_in_the_file(read: Read) -> None:
@@ -150,6 +176,40 @@ def test_a_header_without_rows_of_a_source_that_may_have_none(
     source = replace(SOURCE, may_be_empty=True)
     extraction = make_extraction(settings, connection, settings.data_dir / "work", source)
     assert list(read_csv(extraction, file)) == []
+
+
+BEFORE = [
+    pytest.param('2013-01-01,1,"a\nb",1\n', 4, id="a quoted newline"),
+    pytest.param('2013-01-01,1,"a\n""b"",\n",1\n', 5, id="quotes and a comma in it"),
+    pytest.param("\n\n2013-01-01,1,a,1\n", 5, id="blank lines"),
+    pytest.param('2013-01-01,1,5" pipe,1\n', 3, id="a quote that opens nothing"),
+]
+
+
+@pytest.mark.parametrize(("before", "line"), BEFORE)
+@pytest.mark.parametrize("bad", ["2013-01-01,n/a,a,1\n", "2013-01-01,1.5,a,1\n", "2013-01-01,1\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_line_is_the_one_that_an_editor_shows(
+    read: Read, before: str, line: int, bad: str, end: str
+) -> None:
+    content = (HEADER + before + bad + "2013-01-01,1,a,1\n").replace("\n", end)
+    assert content.split(end)[line - 1] == bad.strip()
+    with pytest.raises(SourceError, match=f"day.csv is not what was declared: line {line}[,:]"):
+        read(content)
+
+
+def test_a_file_that_ends_within_a_row_may_be_cut_off(read: Read) -> None:
+    with pytest.raises(SourceError, match=r"line 3: .* is it cut off"):
+        read(HEADER + "2013-01-01,1,a,1\n2013-01-01,1")
+    with pytest.raises(SourceError, match=r"line 3: [^?]*$"):
+        read(HEADER + "2013-01-01,1,a,1\n2013-01-01,1\n")
+
+
+def test_another_delimiter_that_is_declared(read: Read) -> None:
+    content = 'd;id;name;amount\n2013-01-01;1;"a;\nb";1,5\n'
+    with pytest.raises(SourceError, match=r"line 2, column amount: .*1,5"):
+        read(content, delimiter=";")
+    assert read(content.replace("1,5", "1.5"), delimiter=";") == [(DAY, 1, "a;\nb", 1.5)]
 
 
 def test_many_bad_lines_are_counted_and_the_first_shown(read: Read) -> None:

@@ -11,6 +11,9 @@ from lakehouse.quality.check_keys import CHECK_KEYS, COMPARISONS, DUPLICATE_OF_T
 from lakehouse.quality.contract_checks import ATTRIBUTES, DIMENSIONS
 from lakehouse.quality.contract_keys import COLUMN_KEYS, GATES, KEYS
 from lakehouse.quality.contracts import Contracts
+from lakehouse.quality.distribution.declared import BASELINE, BASELINE_OF_SEASON, LEVELS, ROW_COUNT
+from lakehouse.quality.distribution.keys import DISTRIBUTION, FACTOR, OF_COLUMN
+from lakehouse.quality.distribution.profile import QUANTILES
 from lakehouse.quality.gates import GATES as GATE_CHECKS
 from lakehouse.quality.model_docs import Model
 from lakehouse.quality.verify import Verifier
@@ -75,6 +78,7 @@ def test_there_are_examples_of_every_type_of_check() -> None:
 
 WORDS = {
     *(*KEYS, *COLUMN_KEYS, *GATES, *GATE_CHECKS, *COMPARISONS, *RANGE_KEYS, *UNITS, *DIMENSIONS),
+    *(*DISTRIBUTION, *OF_COLUMN, *QUANTILES, *LEVELS, FACTOR, ROW_COUNT),
     *(*DIMENSIONS.values(), *DUPLICATE_OF_TABLE, *(key for keys in CHECK_KEYS.values() for key in keys)),
 }
 
@@ -90,3 +94,4 @@ def test_attributes_and_settings_are_as_the_reference_says() -> None:
     change = f"{Settings.model_fields['row_count_change_percent'].default:g}"
     assert f"`LAKEHOUSE_GOOD_ROWS_PERCENT`, {percent} |" in DOC
     assert f"`LAKEHOUSE_ROW_COUNT_CHANGE_PERCENT`, {change} |" in DOC
+    assert f"| `baseline` | {BASELINE}, with a season {BASELINE_OF_SEASON} |" in DOC
