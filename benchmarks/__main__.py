@@ -8,7 +8,15 @@ from pathlib import Path
 
 from benchmarks import results
 
-ALL = ("bronze_load", "upsert", "silver_model", "contract_checks", "distribution", "many_commits")
+ALL = (
+    "bronze_load",
+    "upsert",
+    "silver_model",
+    "contract_checks",
+    "distribution",
+    "many_commits",
+    "definitions_load",
+)
 
 
 def main(names: list[str]) -> int:

@@ -39,11 +39,13 @@ class LoadAudit:
 
     def of_files(self, files: Sequence[StagedFile]) -> Mapping[date | None, str]:
         """Judge files that hold the load's rows, and no others."""
+        self.quarantine.write(self.plan.quarantined, self.plan.loaded_at)
         lost = reconcile(self.plan.extracted, files, self.plan.quarantined.rows)
         return self._judged(files, lost) | lost
 
     def of_merge(self, files: Sequence[StagedFile]) -> dict[date | None, str]:
         """Judge files that hold the load's rows and what else the files held that they replace."""
+        self.quarantine.write(self.plan.quarantined, self.plan.loaded_at)
         return self._judged(files, {})
 
     def keep_profiles(self, written: WriteResult) -> None:
@@ -55,7 +57,6 @@ class LoadAudit:
     def _judged(
         self, files: Sequence[StagedFile], refused: Mapping[date | None, str]
     ) -> dict[date | None, str]:
-        self.quarantine.write(self.plan.quarantined, self.plan.loaded_at)
         return dict(self._contract.audit(files, refused)) if self._contract else {}
 
     @cached_property
