@@ -9,6 +9,7 @@ import click
 from lakehouse.alert_commands import alert
 from lakehouse.contract_cli import contract
 from lakehouse.diff_commands import clone, diff
+from lakehouse.profile_command import profile
 from lakehouse.quarantine_commands import quarantine
 from lakehouse.report_commands import report
 from lakehouse.rollback_command import rollback
@@ -185,27 +186,6 @@ def maintain(table: str | None, dry_run: bool) -> None:
 
 
 @main.command()
-@click.argument("table")
-@click.option("--from", "first", type=click.DateTime(["%Y-%m-%d"]), help="The first partition; all without.")
-@click.option("--to", "last", type=click.DateTime(["%Y-%m-%d"]), help="The last partition.")
-def profile(table: str, first: datetime | None, last: datetime | None) -> None:
-    """Profile what is published of TABLE, for its next partitions to be compared with.
-
-    Each write does so for its own partitions. This is for those from before the contract asked for
-    `distribution`, and for those that lost theirs.
-    """
-    from lakehouse.catalog import open_catalog
-    from lakehouse.quality.contracts import Contracts
-    from lakehouse.quality.distribution.reprofile import reprofile
-
-    settings = _settings()
-    contract = Contracts(settings.contracts_dir, {}).read(table)
-    days = (first.date() if first else None, last.date() if last else None)
-    partitions = reprofile(contract, open_catalog(settings), settings, *days)
-    click.echo(f"{partitions} partitions of {table} are profiled.")
-
-
-@main.command()
 @click.pass_context
 def doctor(context: click.Context) -> None:
     """Say what is installed, configured and reachable, and what to do about what is not.
@@ -221,6 +201,7 @@ def doctor(context: click.Context) -> None:
     context.exit(int(broken))
 
 
+main.add_command(profile)
 main.add_command(quarantine)
 main.add_command(report)
 main.add_command(rollback)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lakehouse.catalog import open_catalog
@@ -10,6 +10,7 @@ from lakehouse.quality.restore import restore_quarantine
 from lakehouse.query_errors import QueryError
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.history import began_after, snapshot_as_of, time_text
+from lakehouse.storage.point import named, time_said
 from lakehouse.storage.rollback import Rollback, left_at, plan_rollback, roll_back
 from lakehouse.storage.tables import load_table
 
@@ -37,11 +38,11 @@ class Plan:
     notes: list[str] = field(default_factory=list)
 
 
-def plan(settings: "Settings", table: str, to: int | datetime, downstream: Sequence[str] = ()) -> Plan:
+def plan(settings: "Settings", table: str, to: str, downstream: Sequence[str] = ()) -> Plan:
     """What setting a table back changes, and (downstream) those built from it to what they were then.
 
     Args:
-        to: a snapshot of the table, or a time.
+        to: a snapshot of the table, a branch or tag, or a time.
         downstream: tables to set back with it, each after those that it is built from.
 
     Raises:
@@ -52,9 +53,9 @@ def plan(settings: "Settings", table: str, to: int | datetime, downstream: Seque
     loaded = load_table(catalog, table)
     if loaded is None:
         raise QueryError(f"There is no table {table}: `lakehouse tables` lists those that there are.")
-    snapshot_id = to if isinstance(to, int) else snapshot_as_of(loaded, to, table)
+    snapshot_id = named(loaded, to, table).snapshot_id
     own = plan_rollback(loaded, table, snapshot_id)
-    moment = to if isinstance(to, datetime) else left_at(loaded, table, snapshot_id)
+    moment = time_said(to) or left_at(loaded, table, snapshot_id)
     found = [_as_of(catalog, name, moment) for name in reversed(downstream)]
     planned = [each for each in (*found, own) if each is not None]
     return Plan(planned, moment, [*_notes(planned)])
@@ -80,6 +81,7 @@ def carry_out(settings: "Settings", planned: Plan, by: str) -> Iterator[Rollback
             except StorageError as error:
                 planned.notes.append(f"Quarantine stays as it is: {error}")
             roll_back(catalog, each, by)
+            planned.notes.extend(_profile_again(settings, catalog, each))
             yield each
     finally:
         connection.close()
@@ -106,6 +108,19 @@ def _as_of(catalog: "Catalog", name: str, moment: datetime) -> Rollback | None:
     return plan_rollback(table, name, then)
 
 
+def _profile_again(settings: "Settings", catalog: "Catalog", each: Rollback) -> Iterator[str]:
+    """Profile the partitions that changed: later ones would be compared with rows that are there no more."""
+    from lakehouse.quality.distribution.reprofile import reprofile
+    from lakehouse.quarantined import contract_of
+
+    try:
+        contract = contract_of(settings, each.table)
+        if contract is not None and contract.distribution is not None and each.partitions:
+            reprofile(contract, catalog, settings, min(each.partitions), max(each.partitions), "rollback")
+    except StorageError as error:
+        yield f"{each.table} was not profiled again, so run `lakehouse profile {each.table}`: {error}"
+
+
 def _notes(planned: Sequence[Rollback]) -> Iterator[str]:
     for each in planned:
         if each.to is None:
@@ -117,20 +132,3 @@ def _notes(planned: Sequence[Rollback]) -> Iterator[str]:
 def moment_text(planned: Plan) -> str:
     """As of when the tables will be."""
     return f"as of {time_text(planned.moment)} UTC"
-
-
-def snapshot_or_time(text: str) -> int | datetime:
-    """A snapshot's id, or a time as ISO 8601 has it, in UTC where it names no zone.
-
-    Raises:
-        QueryError: it is neither.
-    """
-    if text.strip().isdecimal() and len(text.strip()) > len("20130501"):
-        return int(text)
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError as error:
-        raise QueryError(
-            f"{text!r} is neither a snapshot's id nor a time such as 2013-05-01 or '2013-05-01 23:30'."
-        ) from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

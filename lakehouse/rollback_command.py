@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     required=True,
-    help="A snapshot, or a time in UTC as of which the table is to be; `lakehouse history` lists both.",
+    help="A snapshot, a branch or tag, or a time in UTC; `lakehouse history` lists snapshots and times.",
 )
 @click.option("--downstream", is_flag=True, help="Set back what was built from TABLE too, to that time.")
 @click.option("--yes", is_flag=True, help="Do it. Without this nothing is changed.")
@@ -28,13 +28,13 @@ def rollback(table: str, to: str, downstream: bool, yes: bool) -> None:
     It is one commit a table, without any data written, and can be undone by another rollback. Dagster is told
     which partitions changed. What quarantine held then is there again.
     """
-    from lakehouse.rollback import ROLLBACK_HEADER, moment_text, plan, rollback_cells, snapshot_or_time
+    from lakehouse.rollback import ROLLBACK_HEADER, moment_text, plan, rollback_cells
     from lakehouse.settings import Settings
     from lakehouse.terminal import echo_columns
 
     settings, table = Settings(), table.lower()
     below = _downstream(settings, table) if downstream else []
-    planned = plan(settings, table, snapshot_or_time(to), below)
+    planned = plan(settings, table, to, below)
     if not planned.tables:
         click.echo(f"{table} is what it was {moment_text(planned)}: nothing to do.")
         return

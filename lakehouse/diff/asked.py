@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from lakehouse.catalog import metadata_locations, open_catalog
 from lakehouse.diff.errors import DiffError
 from lakehouse.diff.key import declared_key
-from lakehouse.diff.point import current, named, parent
 from lakehouse.diff.table_diff import TableDiff, Wanted, compare
 from lakehouse.quality.masking import masked_columns
 from lakehouse.quarantined import contract_of
 from lakehouse.query_errors import NO_TABLES, no_such_table, unreadable
 from lakehouse.storage.errors import StorageError
+from lakehouse.storage.point import current, named, parent
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table

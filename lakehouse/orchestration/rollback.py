@@ -1,7 +1,6 @@
 """Rollback as Dagster sees it: what is built from a table, a job for the UI, and what is recorded of it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
 
 import dagster as dg
 
@@ -13,7 +12,6 @@ from lakehouse.rollback import (
     moment_text,
     plan,
     rollback_cells,
-    snapshot_or_time,
 )
 from lakehouse.settings import Settings
 from lakehouse.storage.errors import StorageError
@@ -47,7 +45,7 @@ def rollback_job() -> dg.JobDefinition:
         settings = Settings()
         try:
             below = downstream_of(settings, config.table) if config.downstream else []
-            planned = plan(settings, config.table, snapshot_or_time(config.to), below)
+            planned = plan(settings, config.table, config.to, below)
             context.add_output_metadata({"plan": dg.MetadataValue.md(_table(planned))})
             context.log.info("Planned, %s:\n%s", moment_text(planned), _table(planned))
             if config.dry_run:
@@ -99,15 +97,17 @@ def carried_out(
 def _record(instance: dg.DagsterInstance, each: Rollback, emit: Callable[[Event], None]) -> None:
     """Tell Dagster what a table holds now: which partitions changed, and which are there no more."""
     key = dg.AssetKey(each.table.split("."))
-    for event in _events(key, each):
-        emit(event)
     gone = [day.isoformat() for day, rows in each.partitions.items() if not rows]
-    if gone:
-        with suppress(NotImplementedError):  # a storage of Dagster's own: they are shown as what they were
+    try:
+        if gone:
             instance.wipe_asset_partitions(key, gone)
+    except NotImplementedError:  # a storage of Dagster's own cannot: these are shown with no rows
+        gone = []
+    for event in _events(key, each, {*gone}):
+        emit(event)
 
 
-def _events(key: dg.AssetKey, each: Rollback) -> Iterator[Event]:
+def _events(key: dg.AssetKey, each: Rollback, gone: Collection[str]) -> Iterator[Event]:
     version = str(each.to or "none")
     metadata = {"rolled_back_from": str(each.now), "snapshot_id": version}
     yield dg.AssetObservation(
@@ -120,7 +120,7 @@ def _events(key: dg.AssetKey, each: Rollback) -> Iterator[Event]:
         rows = {"dagster/row_count": each.rows[1]}
         yield dg.AssetMaterialization(key, metadata={**metadata, **rows}, tags=tags)
     for day, rows_then in each.partitions.items():
-        if rows_then:
+        if day.isoformat() not in gone:
             counted = {"dagster/partition_row_count": rows_then}
             yield dg.AssetMaterialization(
                 key, partition=day.isoformat(), metadata={**metadata, **counted}, tags=tags

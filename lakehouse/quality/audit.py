@@ -32,11 +32,11 @@ from lakehouse.quality.rules import (
     rows_of,
     set_aside,
 )
+from lakehouse.quality.shown_rows import MANY_ROWS, ShownRows, relation_of
 from lakehouse.quality.soda import Judgement, SodaContract
 from lakehouse.storage.errors import StorageError
-from lakehouse.storage.scan import pin_current
 from lakehouse.storage.scratch import scratch_file
-from lakehouse.storage.sql import identifier, literal, qualified
+from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.tables import load_table
 from lakehouse.storage.types import describe, to_iceberg_schema
 
@@ -44,15 +44,12 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.catalog import Catalog
     from pyiceberg.schema import Schema
-    from pyiceberg.table import Table
 
     from lakehouse.settings import Settings
     from lakehouse.storage.staging import RowSource, StagedFile
 
 CONTRACT_VERSION = "lakehouse.contract-version"
 SHOWN_PARTITIONS = 3
-JUDGED = "lakehouse_judged"
-MANY_ROWS = 100_000  # too many to hold beside what else a load holds
 
 
 @dataclass
@@ -111,9 +108,9 @@ class ContractAudit:
         try:
             bad = count_by_file(self.connection, [file.path for file in files], rules)
         except duckdb.Error:
-            if self._columns(None, _relation(files), MANY_ROWS).refuses:
+            if self._columns(None, relation_of(files), MANY_ROWS).refuses:
                 return {}  # the audit says which column it is
-            refuse_broken(self.connection, self.contract.table, _relation(files), rules)
+            refuse_broken(self.connection, self.contract.table, relation_of(files), rules)
             raise
         partitions = {file.path: self._partition(file.partition) for file in files}
         for partition in dict.fromkeys(partitions[path] for path in bad):
@@ -153,12 +150,12 @@ class ContractAudit:
         self._held = before.schema() if before else None
         partitions = self._judged_by(files)
         together = self._hold_all(files) if len(partitions) > 1 else None
-        self._compare(together or (_relation(files) if files else None), partitions)
+        self._compare(together or (relation_of(files) if files else None), partitions)
         for partition in partitions:
             mine = [file for file in files if partition is None or file.partition == partition]
             rows = sum(file.rows for file in mine)
             aside = self.quarantined.rows.get(self._partition(partition), 0)
-            relation = _relation(mine) if mine else None
+            relation = relation_of(mine) if mine else None
             if together and mine:
                 relation = (
                     f"{together} where {identifier(str(self.partition_by))} = date {literal(partition)}"
@@ -207,12 +204,7 @@ class ContractAudit:
         """SQL of all rows, held in memory; None if they are too many, or their files' columns may differ."""
         if self.given is None or self.partition_by is None or sum(file.rows for file in files) > MANY_ROWS:
             return None
-        return self._hold(_relation(files)) if files else None
-
-    def _hold(self, relation: str) -> str:
-        """Copy rows into memory: each check would open their files, which takes longer than the check."""
-        self.connection.execute(f"create or replace table main.{JUDGED} as {relation}")
-        return f"select * from main.{JUDGED}"
+        return self._shown.hold(relation_of(files)) if files else None
 
     def keep_profiles(
         self, published: Sequence[date | None] | None, snapshot_id: int | None, *, again: bool = False
@@ -254,23 +246,17 @@ class ContractAudit:
         return set()
 
     @cached_property
+    def _shown(self) -> ShownRows:
+        return ShownRows(self.contract, self.connection)
+
+    @cached_property
     def _soda(self) -> SodaContract:
         """Parsed once; the tables that it refers to become views first."""
         for name in self.contract.refers_to:
             table = load_table(self.catalog, name)
             if table is not None:
-                self._pin(name, table)
+                self._shown.pin(name, table)
         return SodaContract(self.contract, self.connection)
-
-    def _pin(self, name: str, table: "Table") -> None:
-        """Let a name be a table as it is now, in memory if it is small: checks of each partition read it."""
-        pin_current(self.connection, table)
-        snapshot = table.current_snapshot()
-        summary = snapshot.summary.additional_properties if snapshot and snapshot.summary else {}
-        if int(summary.get("total-records", MANY_ROWS)) < MANY_ROWS:
-            copy = f"main.{identifier(f'lakehouse_{name}')}"
-            self.connection.execute(f"create or replace table {copy} as from {qualified(name)}")
-            self.connection.execute(f"create or replace view {qualified(name)} as from {copy}")
 
     @cached_property
     def _declared(self) -> "Schema":
@@ -337,8 +323,7 @@ class ContractAudit:
         self, partition: date | None, relation: str | None, rows: int, *, held: bool = False
     ) -> CheckResult:
         """Let the table's name be these rows, and judge their columns."""
-        self._show(relation, rows, held=held)
-        shown = f"select * from {qualified(self.contract.table)}"
+        shown = self._shown.show(relation, rows, held=held)
         found = to_iceberg_schema(describe(self.connection, shown)) if relation else None
         seen = None
         if found is not None:
@@ -347,20 +332,6 @@ class ContractAudit:
 
     def _without_rows(self, check: ContractCheck) -> CheckResult:
         return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")
-
-    def _show(self, relation: str | None, rows: int, *, held: bool) -> None:
-        """Let the table's name be these rows; few that are not held in memory are copied there."""
-        if relation is None:
-            columns = ", ".join(
-                f"cast(null as {column.type}) as {identifier(column.name)}"
-                for column in self.contract.columns
-            )
-            relation = f"select {columns} where false"
-        elif rows < MANY_ROWS and not held:
-            relation = self._hold(relation)
-        schema = self.contract.table.partition(".")[0]
-        self.connection.execute(f"create schema if not exists {identifier(schema)}")
-        self.connection.execute(f"create or replace view {qualified(self.contract.table)} as {relation}")
 
     def _result(self, check: ContractCheck, judged: Judgement, partition: date | None) -> CheckResult:
         """Soda's judgement, with what the failing rows meet and the first of them."""
@@ -406,11 +377,6 @@ class ContractAudit:
             [self._partition(partition), check.name],
         ).fetchall()
         return int(count)
-
-
-def _relation(files: Sequence["StagedFile"]) -> str:
-    paths = ", ".join(literal(file.path) for file in files)
-    return f"select * from read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
 
 
 def contract_version(contract: Contract | None) -> dict[str, str]:

@@ -15,6 +15,7 @@ from lakehouse.storage.loads import holding
 from lakehouse.storage.removal import remove_rows
 from lakehouse.storage.scan import scan
 from lakehouse.storage.sql import identifier, literal
+from lakehouse.storage.staging import QueryRows
 from lakehouse.storage.tables import TableSpec, load_table
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class Quarantine:
         """
         if not quarantined:
             return
-        rows = _Rows(
+        rows = QueryRows(
             quarantined.connection.cursor(),
             f"select *, {literal(self.load_id)} as load_id, {literal(self.run_id)} as run_id,"
             f" timestamptz {literal(at.isoformat())} as quarantined_at from {quarantined.relation}",
@@ -199,16 +200,6 @@ class Quarantine:
         same = ", ".join(f"coalesce(cast({_AS_IT_CAME.get(name, name)} as varchar), '')" for name in SAME)
         again = f"select {same} from ({rows}) where load_id = {literal(self.load_id)}"
         return f"({of_loads} and ({same}) in ({again}))"
-
-
-@dataclass(frozen=True)
-class _Rows:
-    connection: "DuckDBPyConnection"
-    sql: str
-
-    def query(self, partitions: Sequence[date] | None) -> str:
-        """All rows; quarantine has no partitions."""
-        return self.sql
 
 
 def _among(partitions: Sequence[date]) -> str:

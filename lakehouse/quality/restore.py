@@ -4,9 +4,7 @@ A replay takes rows out once it has published them, and so does a load that brin
 these are undone, the rows would be in neither table.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -15,6 +13,7 @@ from lakehouse.storage import write
 from lakehouse.storage.history import began_after, snapshot_as_of
 from lakehouse.storage.scan import scan
 from lakehouse.storage.sql import identifier
+from lakehouse.storage.staging import QueryRows
 from lakehouse.storage.tables import TableSpec, load_table
 
 if TYPE_CHECKING:
@@ -43,16 +42,6 @@ def restore_quarantine(
         return 0
     names = ", ".join(identifier(name) for name in held.scan(snapshot_id=then).projection().column_names)
     past, present = (f"select {names} from ({scan(held.metadata_location, at)})" for at in (then, now))
-    rows = _Rows(connection, f"{past} except all {present}")
+    rows = QueryRows(connection, f"{past} except all {present}")
     connection.execute("set TimeZone = 'UTC'")
     return write.append(catalog, spec, rows, f"rollback-{uuid4()}").rows
-
-
-@dataclass(frozen=True)
-class _Rows:
-    connection: "DuckDBPyConnection"
-    sql: str
-
-    def query(self, partitions: Sequence[date] | None) -> str:
-        """All rows; quarantine has no partitions."""
-        return self.sql

@@ -59,6 +59,18 @@ class RowSource(Protocol):
         """The SQL of these partitions' rows, or of all rows; may prepare the connection."""
 
 
+@dataclass(frozen=True)
+class QueryRows:
+    """All rows of a query, of a table without partitions."""
+
+    connection: "DuckDBPyConnection"
+    sql: str
+
+    def query(self, partitions: Sequence[date] | None) -> str:
+        """The query."""
+        return self.sql
+
+
 def select_as(query: str, schema: "Schema", present: Sequence[str]) -> str:
     """The query's rows with the table's columns, order and types; absent columns are null."""
     columns = ",\n    ".join(

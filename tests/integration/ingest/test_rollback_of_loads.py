@@ -12,7 +12,7 @@ BATCH = row(1, "1"), row(2, "20"), row(3, "30")
 
 
 def set_back(lake: Lake, to: int) -> None:
-    for _ in carry_out(lake.settings, plan(lake.settings, "bronze.t", to), "a test"):
+    for _ in carry_out(lake.settings, plan(lake.settings, "bronze.t", str(to)), "a test"):
         pass
 
 
@@ -47,7 +47,7 @@ def test_a_rollback_that_died_before_the_table_is_done_again(lake: Lake, tmp_pat
     from lakehouse.quality.restore import restore_quarantine
     from lakehouse.storage import duckdb_session
 
-    planned = plan(lake.settings, "bronze.t", before)
+    planned = plan(lake.settings, "bronze.t", str(before))
     connection = duckdb_session.connect(lake.settings)
     assert restore_quarantine(lake.catalog, connection, "bronze.t", planned.moment, 100) == len(held)
     # The replay is still held: it is settled, and nothing counts twice.

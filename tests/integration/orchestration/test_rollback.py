@@ -78,6 +78,10 @@ def test_the_job_sets_back_all_that_was_built_from_the_table(
 
     assert roll_back(instance, to=str(target), downstream=True, dry_run=False).success
     assert [query(count) for count in COUNTS] == good
+    profiled = (
+        "select distinct partition::varchar, rows from ops.profiles where table_name = 'silver.flights'"
+    )
+    assert query(profiled) == good[1]
     for table in BUILT:
         assert built(instance, table) == {DAYS[0]}
         records = instance.fetch_materializations(dg.AssetKey(table.split(".")), limit=1).records
@@ -102,8 +106,24 @@ def test_the_job_says_in_a_sentence_what_it_cannot(target: int, instance: dg.Dag
     failure = failed.step_failure_data.user_failure_data
     assert failure is not None
     assert failure.description == (
-        "'yesterday' is neither a snapshot's id nor a time such as 2013-05-01 or '2013-05-01 23:30'."
+        "'yesterday' is no snapshot, branch or tag of bronze.flights, and no time such as 2013-05-01 or "
+        "'2013-05-01 23:30:00.250'. Branches and tags: main."
     )
+
+
+def test_a_storage_that_cannot_forget_partitions_shows_that_they_have_no_rows(
+    target: int, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot(*_: object) -> None:
+        raise NotImplementedError
+
+    monkeypatch.setattr(type(instance.event_log_storage), "wipe_asset_partitions", cannot)
+    assert roll_back(instance, to=str(target), dry_run=False).success
+    records = instance.fetch_materializations(dg.AssetKey(["bronze", "flights"]), limit=1).records
+    event = records[0].asset_materialization
+    assert event is not None
+    assert event.partition == DAYS[1]
+    assert event.metadata["dagster/partition_row_count"].value == 0
 
 
 def test_the_command_says_first_and_does_it_with_yes(
