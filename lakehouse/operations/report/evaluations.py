@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from lakehouse.quality.distribution.judge import TOO_SHORT
+
 if TYPE_CHECKING:
     import dagster as dg
     from sqlalchemy import Row, Select
@@ -25,6 +27,7 @@ class Evaluation:
         outcome: warned where the failure was no error.
         at: in UTC.
         details: what the check said, if it did not pass.
+        judged: whether it had enough to compare with; one that had not passes, and says nothing.
     """
 
     table: str
@@ -34,6 +37,7 @@ class Evaluation:
     at: datetime
     run_id: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    judged: bool = True
 
 
 def latest_evaluations(instance: "dg.DagsterInstance") -> list[Evaluation]:
@@ -71,6 +75,7 @@ def _latest() -> "Select[Any]":
         table.evaluation_event_timestamp,
         table.run_id,
         event.label("event"),
+        table.evaluation_event.contains(f'"{TOO_SHORT}: ', autoescape=True).label("too_short"),
     ).where(table.id.in_(newest))
 
 
@@ -87,6 +92,7 @@ def _evaluation(row: "Row[Any]") -> Evaluation:
         at=row.evaluation_event_timestamp.replace(tzinfo=UTC),
         run_id=row.run_id or "",
         details=details,
+        judged=outcome != "passed" or not row.too_short,
     )
 
 

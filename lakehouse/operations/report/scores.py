@@ -1,12 +1,13 @@
 """The quality score: how it is computed of what the checks came to.
 
-An evaluation is worth 100 if it passed, 50 if it warned, 0 if it failed or could not be made. A check is
-worth the mean of its partitions, a dimension the mean of its checks, a table the mean of its dimensions, so
-that twenty checks of validity do not hide one of freshness. The lakehouse is worth the mean of its tables,
-in which one of tier 1 counts three times, one of tier 2 twice.
+An evaluation is worth 100 if it passed, 50 if it warned, 0 if it failed or could not be made. One that had
+too little to compare with is no part of it. A check is worth the mean of its partitions, a dimension the
+mean of its checks, a table the mean of its dimensions, so that twenty checks of validity do not hide one of
+freshness. The lakehouse is worth the mean of its tables, in which one of tier 1 counts three times, one of
+tier 2 twice.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -43,11 +44,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableScore:
-    """A table's score, and what it is made of; None: nothing was judged."""
+    """A table's score, and what it is made of; None: nothing was judged.
+
+    Args:
+        unjudged: evaluations that had too little to compare with, which are no part of a score.
+    """
 
     table: ProjectTable
     score: float | None
     cells: Mapping[Dimension, Cell]
+    unjudged: Mapping[Dimension, int]
 
     @property
     def failed(self) -> int:
@@ -118,11 +124,16 @@ def _table_score(table: ProjectTable, evaluations: Sequence[Evaluation]) -> Tabl
     checks: defaultdict[Dimension, defaultdict[str, list[Evaluation]]] = defaultdict(
         lambda: defaultdict(list)
     )
+    unjudged: Counter[Dimension] = Counter()
     for evaluation in evaluations:
-        checks[dimension_of(evaluation.check)][evaluation.check].append(evaluation)
+        dimension = dimension_of(evaluation.check)
+        if evaluation.judged:
+            checks[dimension][evaluation.check].append(evaluation)
+        else:
+            unjudged[dimension] += 1
     cells = {dimension: _cell(of_checks) for dimension, of_checks in checks.items()}
     score = fmean(cell.score for cell in cells.values()) if cells else None
-    return TableScore(table, score, cells)
+    return TableScore(table, score, cells, unjudged)
 
 
 def _cell(checks: Mapping[str, Sequence[Evaluation]]) -> Cell:

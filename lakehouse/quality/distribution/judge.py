@@ -16,6 +16,8 @@ from lakehouse.quality.distribution.comparison import (
 from lakehouse.quality.distribution.declared import Distribution, DistributionCheck
 from lakehouse.quality.distribution.profile import ColumnProfile, PartitionProfile
 
+TOO_SHORT = "not enough history"  # what a check says that had too little to compare with
+
 
 def baseline_days(days: Iterable[date], partition: date, declared: Distribution) -> list[date]:
     """Those that a partition is compared with: the latest before it, of its weekday if that is asked."""
@@ -59,7 +61,7 @@ def _judge(
         return CheckResult(check.name, FAILED, check.blocks, None, check.threshold, metrics, note)
     if check.needs_baseline and len(before) < declared.enough:
         of_season = f" of the same {declared.season}" if declared.season else ""
-        note = f"not enough history: {len(before)} of {declared.enough} partitions{of_season}"
+        note = f"{TOO_SHORT}: {len(before)} of {declared.enough} partitions{of_season}"
         metrics["baseline_needed"] = float(declared.enough)
         return CheckResult(check.name, PASSED, check.blocks, None, check.threshold, metrics, note)
     if check.measure == "quantile":

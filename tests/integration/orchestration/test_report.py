@@ -90,6 +90,19 @@ def test_the_report_says_what_failed_shows_the_rows_and_counts_quarantine(
     assert "not built yet" in text
 
 
+@pytest.mark.usefixtures("bad_day")
+def test_a_day_with_nothing_to_compare_it_with_is_not_shown_as_judged(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    report, file = write_report(Settings(), instance, defs, tmp_path / "quality.html")
+    [flights] = [one for one in report.tables if one.table.name == "silver.flights"]
+    days = len(DAYS)
+    compared = 7 * days  # by seven checks; one of bounds needs no other day
+    assert flights.unjudged == {"distribution": compared}
+    assert flights.cells["distribution"].evaluations == days
+    assert f"{compared} without enough history" in file.read_text(encoding="utf-8")
+
+
 def test_a_mended_day_is_judged_by_its_last_evaluation(
     bad_day: Path, instance: dg.DagsterInstance, materialize: Materialize
 ) -> None:

@@ -1,5 +1,6 @@
 """The quality score, computed by hand."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -64,6 +65,20 @@ def test_what_was_not_judged_has_no_score_and_counts_for_nothing() -> None:
     assert [(one.table.name, one.score) for one in scores] == [("gold.b", 50), ("gold.a", None)]
     assert overall(scores) == 50
     assert overall(table_scores(tables, [])) is None
+
+
+def test_what_had_too_little_to_compare_with_is_counted_and_not_scored() -> None:
+    tables = {"gold.a": table("gold.a")}
+    compared = judged("gold.a", "distribution_x", partition="2013-01-31")
+    too_short = replace(judged("gold.a", "distribution_x", partition="2013-01-01"), judged=False)
+    [score] = table_scores(tables, [too_short])
+    assert (score.score, score.cells, score.unjudged) == (None, {}, {"distribution": 1})
+    [score] = table_scores(tables, [too_short, compared])
+    assert (score.score, score.cells["distribution"].evaluations, score.unjudged) == (
+        100,
+        1,
+        {"distribution": 1},
+    )
 
 
 def test_a_day_has_the_score_of_its_partitions_and_of_its_month() -> None:
