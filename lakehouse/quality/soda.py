@@ -1,4 +1,4 @@
-"""Soda judges rows by a contract. With `soda_queries.py` the only module that knows Soda.
+"""Soda judges rows by a contract. With its `soda_…` neighbours the only module that knows Soda.
 
 A contract is parsed once and evaluated for each partition: Soda's own session parses it anew every
 time, which took most of the time. For that this uses what stands behind the session (`ContractImpl`,
@@ -17,12 +17,9 @@ from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, WARNED
 from lakehouse.quality.contract import Contract
 from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.errors import ContractError
-from lakehouse.quality.soda_queries import (
-    asked_as_duckdb_is_fast,
-    measure,
-    measure_keys,
-    take_out_keys,
-)
+from lakehouse.quality.soda_forms import asked_as_duckdb_is_fast
+from lakehouse.quality.soda_keys import measure_keys, take_out_keys
+from lakehouse.quality.soda_queries import measure
 from lakehouse.storage.sql import identifier, literal, qualified
 
 if TYPE_CHECKING:
@@ -145,8 +142,9 @@ class SodaContract:
         reference = (check.body.get("valid_reference_data") or {}) if check.type == "invalid" else {}
         if reference:
             dataset = ".".join(reference["dataset"].split("/")[1:])
-            among = f"select {identifier(reference['column'])} from {qualified(dataset)}"
-            return f"{column} is not null and {column} not in ({among})"
+            listed = identifier(reference["column"])
+            among = f"select {listed} from {qualified(dataset)} where {listed} is not null"
+            return f"{column} is not null and {column} not in ({among})"  # in nulls nothing is not
         if check.type == "duplicate":
             columns = check.body.get("columns") or [check.column]
             key = ", ".join(map(identifier, columns))

@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
-from soda_core.common.sql_ast import COLUMN, IN, LITERAL
+from soda_core.common.sql_ast import AND, CASE_WHEN, COLUMN, EQ, GT, IN, IS_NULL, LITERAL, LT, NOT, OR, SUM
 
-from lakehouse.quality import soda, soda_queries
+from lakehouse.quality import soda, soda_forms, soda_keys
 from lakehouse.quality.contract import Contract, read_contract
 from lakehouse.quality.soda import Judgement, SodaContract
 
@@ -21,14 +21,16 @@ COMPOSITE = {"duplicate": {"columns": ["a", "b"]}}
 PERCENT = {"threshold": {"metric": "percent", "must_be": 0}}
 
 
-def contract(folder: Path, *of_table: Any, of_b: tuple[Any, ...] = ()) -> Contract:
+def contract(
+    folder: Path, *of_table: Any, of_a: tuple[Any, ...] = (), of_b: tuple[Any, ...] = ()
+) -> Contract:
     said = {
         "dataset": "lakehouse/silver/t",
         "version": "1.0.0",
         "owner": "team:x",
         "tier": 3,
         "columns": [
-            {"name": "a", "data_type": "integer"},
+            {"name": "a", "data_type": "integer", "checks": list(of_a)},
             {"name": "b", "data_type": "varchar", "checks": list(of_b)},
         ],
         "checks": list(of_table),
@@ -71,8 +73,8 @@ def test_duplicates_are_as_many_as_soda_counts(
     at_once: int,
 ) -> None:
     said = contract(tmp_path, *of_table, of_b=of_b)
-    monkeypatch.setattr(soda_queries, "FEW_ROWS", few)
-    monkeypatch.setattr(soda_queries, "HASHES_AT_ONCE", at_once)
+    monkeypatch.setattr(soda_keys, "FEW_ROWS", few)
+    monkeypatch.setattr(soda_keys, "HASHES_AT_ONCE", at_once)
     ours = judged(said, rows)
     monkeypatch.setattr(soda, "take_out_keys", lambda _: [])
 
@@ -106,7 +108,7 @@ def test_a_pattern_finds_what_soda_finds(tmp_path: Path, monkeypatch: pytest.Mon
     check = {"invalid": {"valid_format": {"regex": regex, "name": "a pattern"}}}
     said, rows = contract(tmp_path, of_b=(check,)), [(1, value) for value in values]
     ours = judged(said, rows)
-    monkeypatch.setattr(soda_queries, "_anywhere", lambda value, regex: f"REGEXP_MATCHES({value}, {regex})")
+    monkeypatch.setattr(soda_forms, "_anywhere", lambda value, regex: f"REGEXP_MATCHES({value}, {regex})")
 
     assert ours == judged(said, rows)
 
@@ -124,9 +126,17 @@ def test_a_pattern_finds_what_soda_finds(tmp_path: Path, monkeypatch: pytest.Mon
         {"invalid": {"valid_values": ["x", "y"], "missing_values": ["N/A"]}},
         {"invalid": {"valid_values": ["1"], "column_expression": "cast(a as varchar)"}},
         {"invalid": {"valid_values": [1], "column_expression": "a"}},
+        {"invalid": {"valid_min": 2, "valid_max": 2, "column_expression": "a"}},
+        {"invalid": {"valid_values": []}},
+        {"invalid": {"invalid_values": []}},
+        {"invalid": {"valid_length": 1, "filter": "a = 1"}},
+        {"invalid": {"valid_min_length": 1, "valid_max_length": 2, "invalid_values": ["y"]}},
+        {"invalid": {"valid_format": {"regex": "^x", "name": "x"}, "missing_values": [""]}},
+        {"aggregate": {"function": "max_length", "threshold": {"must_be_less_than": 2}}},
+        {"aggregate": {"function": "min_length", "missing_values": [""], "threshold": {"must_be": 1}}},
     ],
 )
-def test_nulls_and_lists_are_as_many_as_soda_counts(
+def test_what_is_null_or_invalid_is_as_much_as_soda_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[Any, ...]], check: dict[str, Any]
 ) -> None:
     said = contract(tmp_path, of_b=(check,))
@@ -137,6 +147,54 @@ def test_nulls_and_lists_are_as_many_as_soda_counts(
     assert ours.outcome in ("passed", "failed", "not_evaluated")
 
 
+@pytest.mark.parametrize("rows", [NONE_TWICE, SOME_TWICE, []], ids=["none twice", "some twice", "no rows"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"invalid": {"valid_min": 2}},
+        {"invalid": {"valid_min": 0, "valid_max": 1}},
+        {"invalid": {"valid_values": [1, 2]}},
+        {"invalid": {"invalid_values": [3], "valid_max": 2}},
+        {"invalid": {"valid_max": 1, "missing_values": [3]}},
+        {"invalid": {"valid_max": 1, "filter": "b is null"}},
+        {"aggregate": {"function": "avg", "threshold": {"must_be_less_than": 2}}},
+        {"aggregate": {"function": "sum", "filter": "b = 'x'", "threshold": {"must_be": 3}}},
+        {"aggregate": {"function": "max", "missing_values": [3], "threshold": {"must_be": 2}}},
+    ],
+)
+def test_what_is_said_of_numbers_is_what_soda_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[Any, ...]], check: dict[str, Any]
+) -> None:
+    said = contract(tmp_path, of_a=(check,))
+    ours = judged(said, rows)
+    monkeypatch.setattr(soda, "asked_as_duckdb_is_fast", lambda *_: nullcontext())
+
+    assert ours == judged(said, rows)
+
+
+def test_a_null_that_is_asked_for_is_not_left_out(tmp_path: Path) -> None:
+    """`not (a is null)` goes only where what is left is null of a null."""
+    connection = duckdb.connect()
+    judge = SodaContract(contract(tmp_path), connection)
+    dialect = judge._soda.data_source_impl.sql_dialect
+    a, one = COLUMN("a"), LITERAL(1)
+    there = NOT(IS_NULL(a))
+    always, low = EQ(LITERAL(1), LITERAL(1)), LT(a, one)
+    with soda_forms.asked_as_duckdb_is_fast(dialect, ["b"]):
+        asked = [
+            dialect.build_expression_sql(SUM(CASE_WHEN(AND([there, other]), one)))
+            for other in (low, OR([low, GT(a, one)]), always, OR([low, always]), LT(COLUMN("b"), one))
+        ]
+
+    assert asked == [
+        'count_if("a" < 1)',
+        'count_if(("a" < 1 OR "a" > 1))',
+        'count_if(NOT("a" IS NULL) AND 1 = 1)',
+        'count_if(NOT("a" IS NULL) AND ("a" < 1 OR 1 = 1))',
+        'count_if(NOT("a" IS NULL) AND "b" < 1)',
+    ]
+
+
 def test_numbers_among_texts_are_not_compared_as_texts(tmp_path: Path) -> None:
     """A column that is no text is asked as Soda asks: '1' is the number 1 then."""
     said = contract(tmp_path, of_b=())
@@ -144,7 +202,7 @@ def test_numbers_among_texts_are_not_compared_as_texts(tmp_path: Path) -> None:
     assert (a.type, b.type) == ("integer", "varchar")
     connection = duckdb.connect()
     judge = SodaContract(said, connection)
-    with soda_queries.asked_as_duckdb_is_fast(judge._soda.data_source_impl.sql_dialect, ["b"]):
+    with soda_forms.asked_as_duckdb_is_fast(judge._soda.data_source_impl.sql_dialect, ["b"]):
         dialect = judge._soda.data_source_impl.sql_dialect
         asked = [dialect.build_expression_sql(IN(COLUMN(name), [LITERAL("1")])) for name in ("a", "b")]
 
@@ -159,6 +217,20 @@ def test_people_read_the_pattern_as_it_is_written(tmp_path: Path) -> None:
     judge.judge(datetime.now(UTC))
 
     assert "REGEXP_MATCHES(\"b\", '^x')" in str(judge.failing_rows(said.checks[0]))
+
+
+def test_a_null_among_what_is_referred_to_hides_no_failing_row(tmp_path: Path) -> None:
+    check = {"invalid": {"valid_reference_data": {"dataset": "lakehouse/silver/known", "column": "code"}}}
+    said = contract(tmp_path, of_b=(check,))
+    connection = duckdb.connect()
+    connection.execute(f"create schema silver; create table silver.t ({COLUMNS})")
+    connection.execute("create table silver.known as select unnest(['x', null]) as code")
+    connection.execute("insert into silver.t values (1, 'x'), (2, 'z'), (3, null)")
+    judge = SodaContract(said, connection)
+    [judgement] = judge.judge(datetime.now(UTC)).values()
+    failing = connection.sql(f"select a from silver.t where {judge.failing_rows(said.checks[0])}").fetchall()
+
+    assert (judgement.measured, failing) == (1, [(2,)])
 
 
 def test_a_key_that_there_is_not_is_not_evaluated_and_hides_nothing(tmp_path: Path) -> None:
