@@ -68,6 +68,14 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
             }
         )
 
+    def get_asset_check_spec(
+        self, asset_spec: dg.AssetSpec, manifest: Mapping[str, Any], unique_id: str, project: Any
+    ) -> dg.AssetCheckSpec | None:
+        """dagster-dbt's spec of a test, with the test's own sentence, which alerts and the UI say."""
+        spec = super().get_asset_check_spec(asset_spec, manifest, unique_id, project)
+        said = manifest["nodes"][unique_id].get("description")
+        return spec._replace(description=said) if spec and said else spec
+
 
 def partition_grain(dbt_resource_props: Mapping[str, Any]) -> Grain | None:
     """`day`, `month`, or None for a model (or source) that is built as a whole.

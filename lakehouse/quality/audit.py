@@ -13,29 +13,18 @@ from typing import TYPE_CHECKING
 
 from lakehouse.clock import Grain
 from lakehouse.quality import drift, gates
-from lakehouse.quality.check_result import FAILED, NOT_EVALUATED, PASSED, CheckResult, Results
+from lakehouse.quality.check_result import CheckResult, Results
 from lakehouse.quality.contract import Contract
-from lakehouse.quality.contract_checks import ContractCheck
 from lakehouse.quality.distribution.audit import DistributionAudit
 from lakehouse.quality.distribution.profile_table import ProfileTable
-from lakehouse.quality.failing_rows import rows_of_published, rows_of_refused, sample
+from lakehouse.quality.failing_rows import rows_of_published, rows_of_refused
 from lakehouse.quality.judged_time import judged_at
+from lakehouse.quality.judging import ChecksJudge, found_by
 from lakehouse.quality.published import published_rows
 from lakehouse.quality.quarantine import Quarantine, Quarantined
 from lakehouse.quality.refused import keep_refused
-from lakehouse.quality.rules import (
-    GoodRows,
-    Rule,
-    condition_of,
-    count_by_file,
-    refuse_broken,
-    rows_of,
-    set_aside,
-)
 from lakehouse.quality.shown_rows import MANY_ROWS, ShownRows, relation_of
-from lakehouse.quality.soda import Judgement, SodaContract
 from lakehouse.storage.errors import StorageError
-from lakehouse.storage.scratch import scratch_file
 from lakehouse.storage.sql import identifier, literal
 from lakehouse.storage.tables import load_table
 from lakehouse.storage.types import describe, to_iceberg_schema
@@ -96,46 +85,19 @@ class ContractAudit:
         """Go on with another write of the same table; what was found of the one before is gone."""
         self.expected = expected
         self.results.clear()
-        self._set_aside.clear()
+        self._checks.sieve.begin()
 
     def sift(self, files: Sequence["StagedFile"]) -> Mapping[str, str]:
         """Set aside the rows that break a rule; returns, by file, what they meet."""
-        import duckdb
-
-        rules = self._rules
-        if not rules or not files:
-            return {}
-        try:
-            bad = count_by_file(self.connection, [file.path for file in files], rules)
-        except duckdb.Error:
-            if self._columns(None, relation_of(files), MANY_ROWS).refuses:
-                return {}  # the audit says which column it is
-            refuse_broken(self.connection, self.contract.table, relation_of(files), rules)
-            raise
-        partitions = {file.path: self._partition(file.partition) for file in files}
-        for partition in dict.fromkeys(partitions[path] for path in bad):
-            paths = [path for path in bad if partitions[path] == partition]
-            if partition not in self._set_aside:
-                set_aside(self.quarantined, partition, rows_of(paths), rules)
-                self._set_aside.add(partition)
-        return dict.fromkeys(bad, condition_of(rules))
+        kept_under = {file.path: self._kept_under(file.partition) for file in files}
+        return self._checks.sieve.sift(files, kept_under, lambda: self._fit(files))
 
     def sift_rows(self, source: "RowSource") -> "RowSource":
         """Set aside the bad rows of a batch that is merged; returns the good ones."""
-        import duckdb
+        return self._checks.sieve.sift_rows(source)
 
-        rules = self._rules
-        if not rules:
-            return source
-        # A file, for the batch's query runs where it comes from alone, and quarantine is elsewhere.
-        bad = f"select * from ({source.query(None)}) where {condition_of(rules)}"
-        try:
-            with scratch_file(source.connection, bad) as batch:
-                set_aside(self.quarantined, None, batch, rules)
-        except duckdb.Error:
-            refuse_broken(source.connection, self.contract.table, source.query(None), rules)
-            raise
-        return GoodRows(source, condition_of(rules))
+    def _fit(self, files: Sequence["StagedFile"]) -> bool:
+        return not self._columns(None, relation_of(files), MANY_ROWS).refuses
 
     def audit(
         self, files: Sequence["StagedFile"], refused: Collection[date | None] = ()
@@ -154,7 +116,7 @@ class ContractAudit:
         for partition in partitions:
             mine = [file for file in files if partition is None or file.partition == partition]
             rows = sum(file.rows for file in mine)
-            aside = self.quarantined.rows.get(self._partition(partition), 0)
+            aside = self.quarantined.rows.get(self._kept_under(partition), 0)
             relation = relation_of(mine) if mine else None
             if together and mine:
                 relation = (
@@ -162,7 +124,10 @@ class ContractAudit:
                 )
             judged = self._judge(partition, rows, aside, relation, held=together is not None)
             bad = any(result.refuses for result in judged)
-            self.results[partition] = self._with_sql(judged, partition, refused=bad)
+            found = rows_of_published(self.contract.table, self.partition_by, partition)
+            if bad:
+                found = rows_of_refused(self.contract.table, self.run_id, partition)
+            self.results[partition] = found_by(found, judged)
             if refusing := [result for result in judged if result.refuses]:
                 keep_refused(self.settings, self.contract.table, self.run_id, partition, mine)
                 verdicts[partition] = "; ".join(result.sentence for result in refusing)
@@ -193,7 +158,8 @@ class ContractAudit:
             if relation is not None:
                 [(rows,)] = self.connection.execute(f"select count(*) from ({relation})").fetchall()
             judged = self._judge(partition, rows, aside.get(partition, 0), relation)
-            self.results[partition] = self._with_sql(judged, partition, refused=False)
+            found = rows_of_published(self.contract.table, self.partition_by, partition)
+            self.results[partition] = found_by(found, judged)
             if partition is not None and relation is not None:
                 self._accept(partition, rows)
         judged_days = None if partitions is None else self.expected
@@ -241,35 +207,18 @@ class ContractAudit:
         return sorted({file.partition for file in files if file.partition is not None})
 
     @cached_property
-    def _set_aside(self) -> set[date | None]:
-        """A write that is staged again meets the same rows again."""
-        return set()
-
-    @cached_property
     def _shown(self) -> ShownRows:
         return ShownRows(self.contract, self.connection)
 
     @cached_property
-    def _soda(self) -> SodaContract:
-        """Parsed once; the tables that it refers to become views first."""
-        for name in self.contract.refers_to:
-            table = load_table(self.catalog, name)
-            if table is not None:
-                self._shown.pin(name, table)
-        return SodaContract(self.contract, self.connection)
+    def _checks(self) -> ChecksJudge:
+        return ChecksJudge(
+            self.contract, self.connection, self.catalog, self._shown, self.quarantined, self.replays
+        )
 
     @cached_property
     def _declared(self) -> "Schema":
         return drift.declared_schema(self.contract, self.connection)
-
-    @cached_property
-    def _rules(self) -> list[Rule]:
-        rules = []
-        for check in self.contract.quarantining:
-            condition = self._soda.failing_rows(check)
-            assert condition is not None  # `contract_checks` lets no other check quarantine
-            rules.append(Rule(check, condition))
-        return rules
 
     @cached_property
     def _distribution(self) -> DistributionAudit | None:
@@ -298,7 +247,7 @@ class ContractAudit:
         limits = gates.limits_of(self.contract, self.settings, may_be_empty=self.adds or self.may_be_empty)
         return replace(limits, good_rows_percent=0) if self.replays else limits
 
-    def _partition(self, partition: date | None) -> date | None:
+    def _kept_under(self, partition: date | None) -> date | None:
         """What is set aside of a partition is kept under: itself, or None of a whole table."""
         return partition if partition in self.expected else None
 
@@ -313,11 +262,9 @@ class ContractAudit:
         if self._distribution is not None:
             results += self._distribution.judge(partition, empty=empty)
         if empty:
-            return results + [self._without_rows(check) for check in self.contract.checks]
-        judged = self._soda.judge(judged_at(partition, self.grain, self.contract.timezone, self.settings))
-        return results + [
-            self._result(check, judged[check.name], partition) for check in self.contract.checks
-        ]
+            return results + self._checks.without_rows()
+        now = judged_at(partition, self.grain, self.contract.timezone, self.settings)
+        return results + self._checks.judge(now, self._kept_under(partition))
 
     def _columns(
         self, partition: date | None, relation: str | None, rows: int, *, held: bool = False
@@ -329,54 +276,6 @@ class ContractAudit:
         if found is not None:
             seen = drift.Rows(found, self.given, self.arrivals.get(partition, ()), self._held)
         return drift.columns(self.contract, self._declared, seen, self.known_columns)
-
-    def _without_rows(self, check: ContractCheck) -> CheckResult:
-        return CheckResult(check.name, PASSED, check.blocks, note="no rows, which the contract allows")
-
-    def _result(self, check: ContractCheck, judged: Judgement, partition: date | None) -> CheckResult:
-        """Soda's judgement, with what the failing rows meet and the first of them."""
-        if judged.outcome == NOT_EVALUATED and (absent := self._absent_tables(check)):
-            return CheckResult(check.name, NOT_EVALUATED, check.blocks, note=f"{absent} was never built")
-        broke = self._broke_rule(check, partition)
-        outcome = FAILED if broke and judged.outcome == PASSED else judged.outcome
-        good = outcome == PASSED
-        condition = None if good or broke else self._soda.failing_rows(check)
-        return CheckResult(
-            check=check.name,
-            outcome=outcome,
-            blocks=check.blocks and not (self.replays and check.type == "freshness"),
-            measured=float(broke) if broke else judged.measured,
-            threshold=judged.threshold,
-            metrics=dict(judged.metrics) | ({"rows_quarantined": float(broke)} if broke else {}),
-            note=f"{broke} rows are in quarantine" if broke else "",
-            failing_rows=condition or "",
-            sample=sample(self.connection, self.contract, condition) if condition else [],
-        )
-
-    def _with_sql(
-        self, judged: Sequence[CheckResult], partition: date | None, *, refused: bool
-    ) -> list[CheckResult]:
-        """The results with the SQL of their failing rows, which are where the audit's end puts them."""
-        if refused:
-            rows = rows_of_refused(self.contract.table, self.run_id, partition)
-        else:
-            rows = rows_of_published(self.contract.table, self.partition_by, partition)
-        return [
-            replace(result, failing_rows=f"{rows} ({result.failing_rows})") if result.failing_rows else result
-            for result in judged
-        ]
-
-    def _absent_tables(self, check: ContractCheck) -> str:
-        return ", ".join(name for name in sorted(check.refers_to) if load_table(self.catalog, name) is None)
-
-    def _broke_rule(self, check: ContractCheck, partition: date | None) -> int:
-        if not check.quarantines or not self.quarantined.rows.get(self._partition(partition)):
-            return 0
-        [(count,)] = self.quarantined.connection.execute(
-            "select count(*) from set_aside where partition is not distinct from ? and rule = ?",
-            [self._partition(partition), check.name],
-        ).fetchall()
-        return int(count)
 
 
 def contract_version(contract: Contract | None) -> dict[str, str]:

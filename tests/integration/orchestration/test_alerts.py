@@ -271,7 +271,10 @@ def test_a_failed_dbt_test_is_told_though_the_days_are_published(
     lines = body.splitlines()
     assert lines[0] == "[error] silver.flights: 1 check failed"
     assert "Owner: team:flights, tier 2" in lines
-    failed = lines.index("- flights_last_as_long_as_they_flew failed")
+    [failed] = [at for at, line in enumerate(lines) if line.startswith("- flights_last_as_long")]
+    assert lines[failed].startswith(
+        "- flights_last_as_long_as_they_flew failed: Arrivals follow departures by at least the time"
+    )
     assert lines[failed + 1] == "    failed_row_count 1"
     assert "not published" not in body
     assert "690" not in body

@@ -60,6 +60,19 @@ def test_every_dbt_test_is_a_check_of_an_asset() -> None:
     assert tests - {key.name for key in defs.resolve_asset_graph().asset_check_keys} == set()
 
 
+def test_a_dbt_test_that_has_a_sentence_says_it_as_a_check() -> None:
+    manifest = json.loads(dbt_project(Settings()).manifest_path.read_text(encoding="utf-8"))
+    said = {
+        node["name"]: node["description"]
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "test" and node["description"]
+    }
+    graph = defs.resolve_asset_graph()
+    shown = {key.name: graph.get(key).description for key in graph.asset_check_keys}
+    assert len(said) > 3
+    assert {name: shown[name] for name in said} == said
+
+
 def test_partitions_are_local_days_and_months(specs: dict[str, dg.AssetSpec]) -> None:
     sizes = {
         key: spec.partitions_def.get_num_partitions()
