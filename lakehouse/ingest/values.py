@@ -59,13 +59,33 @@ def value(column: Column, name: str) -> str:
     """SQL of the declared type over a column that was read with `read_as`; what does not fit is an error."""
     misfit = "error('misfit')"
     if column.type in WHOLE_NUMBERS:
-        return f"if({name} % 1 <> 0, {misfit}, cast({name} as {column.type}))"
+        whole = f"cast({name} as {column.type})"  # rounds, in a third of the time that `%` takes
+        return f"if({whole} <> {name}, {misfit}, {whole})"
     if column.type == "double":
         # A number too large, `inf`, or one of more digits than a double has: the text tells.
         return f"if(isinf({name}) or ({name} % 1 = 0 and abs({name}) > {LARGEST_EXACT}), {misfit}, {name})"
     if read_as(column) == column.type:
         return name
-    return f"case when {name} is not null then coalesce({exact(column, name)}, {misfit}) end"
+    slow = f"when {name} is not null then coalesce({exact(column, name)}, {misfit})"
+    if not (plain := _is_plain(column, name)):
+        return f"case {slow} end"
+    cast = f"try_cast({name} as {column.type})"
+    return f"case when {plain} then if(isfinite({cast}), {cast}, {misfit}) {slow} end"
+
+
+def _is_plain(column: Column, text: str) -> str:
+    """SQL of whether a moment is written as nearly all are, so that a cast alone is exact; '' if unknown.
+
+    It spares them the patterns, which DuckDB looks for in every row, even behind an `or`.
+    """
+    match column.type:
+        case "date":
+            return f"length({text}) = {DATE_LENGTH}"
+        case "timestamp":  # 2013-01-01 10:00:00
+            return f"length({text}) = {SECONDS_LENGTH - 1} and {text}[{SECONDS_LENGTH - 3}] = ':'"
+        case "timestamptz":
+            return f"length({text}) = {SECONDS_LENGTH} and ends_with({text}, 'Z')"
+    return ""
 
 
 def exact(column: Column, text: str) -> str:  # noqa: PLR0911 - a case a type

@@ -9,6 +9,7 @@ from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField,
 from pyiceberg.table import Transaction
 from pyiceberg.table.update import AssertCurrentSchemaId, AssertDefaultSpecId
 from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import DateType, TimestampType, TimestamptzType
 
 from lakehouse.storage.partitioning import refuse_bad_partitioning
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # A table's metadata names every snapshot, and each commit writes it anew.
 KEEP_SNAPSHOTS = 100
+
+TIMES = (DateType, TimestampType, TimestamptzType)
 
 DEFAULT_PROPERTIES = {
     "format-version": "2",
@@ -42,12 +45,14 @@ class TableSpec:
         partition_by: a date column; each of its values is one partition.
         sort_by: columns that the rows of a file are sorted by, for readers to skip row groups.
         keep_snapshots: how many snapshots its history has at most.
+        ranged: columns that rows are looked for by, besides those two and the times.
     """
 
     name: str
     partition_by: str | None = None
     sort_by: tuple[str, ...] = ()
     keep_snapshots: int = KEEP_SNAPSHOTS
+    ranged: tuple[str, ...] = ()
 
 
 class _QuickTransaction(Transaction):
@@ -106,9 +111,24 @@ def begin(catalog: "Catalog", spec: TableSpec, incoming: "Schema") -> tuple["Tab
             PartitionField(source.field_id, 1000, IdentityTransform(), spec.partition_by)
         )
     creation = catalog.create_table_transaction(
-        spec.name, incoming, partition_spec=partitioning, properties=DEFAULT_PROPERTIES
+        spec.name, incoming, partition_spec=partitioning, properties=_properties(spec, incoming)
     )
     return None, creation
+
+
+def _properties(spec: TableSpec, incoming: "Schema") -> dict[str, str]:
+    """What a new table is told.
+
+    Whoever reads one of many partitions reads what is said of the files of all: in DuckDB 1.5.5
+    three quarters of that time go to the ranges of columns. So a file of a partitioned table states those
+    that rule files out; each Parquet file's own footer states all.
+    """
+    if spec.partition_by is None:
+        return DEFAULT_PROPERTIES
+    times = (field.name for field in incoming.fields if isinstance(field.field_type, TIMES))
+    ranged = dict.fromkeys([spec.partition_by, *spec.sort_by, *spec.ranged, *times])
+    stated = {f"write.metadata.metrics.column.{name}": "truncate(16)" for name in ranged}
+    return {**DEFAULT_PROPERTIES, "write.metadata.metrics.default": "none", **stated}
 
 
 def _ensure_namespace(catalog: "Catalog", namespace: str) -> None:

@@ -6,6 +6,7 @@ they spare the staging if they still fit the table. `sift` says which staged row
 `audit` which of what is left must not be published.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -158,6 +159,9 @@ def merge(
         MissingKeyError: rows lack a column of the key.
         StorageError, duckdb.Error: nothing was written.
     """
+    spec = dataclasses.replace(
+        spec, ranged=key.columns
+    )  # files without a key of the batch are not looked into
     merger = Merger(spec, source, key, strategy, audit)
     return _result(
         spec, Write(catalog, spec, merger, evolve, AlwaysFalse(), summary or {}, strategy, load_id).run()

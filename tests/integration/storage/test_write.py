@@ -10,8 +10,9 @@ from lakehouse.storage import staging
 from lakehouse.storage.commit import PARTITIONS, ROWS, RUN_ID
 from lakehouse.storage.errors import StorageError
 from lakehouse.storage.loads import LOAD_ID
+from lakehouse.storage.merge import MergeKey
 from lakehouse.storage.tables import TableSpec
-from lakehouse.storage.write import overwrite_partitions
+from lakehouse.storage.write import merge, overwrite_partitions
 
 THREE_DAYS = "select date '2013-01-01' + (i // 2)::int as d, i as x from range(6) r(i)"
 
@@ -168,3 +169,21 @@ def test_odd_names_and_values_survive(store: Store) -> None:
 def test_overwrite_without_a_partition_column_is_refused(store: Store) -> None:
     with pytest.raises(StorageError, match=r"silver\.t has no partition column"):
         overwrite_partitions(store.catalog, TableSpec("silver.t"), store.rows("select 1 as x"), [D1])
+
+
+def test_the_files_of_a_partitioned_table_state_what_rules_them_out(store: Store) -> None:
+    spec = TableSpec("silver.t", "d", sort_by=("x",))
+    rows = "select date '2013-01-01' as d, x::bigint as x, now() as at, 'w' || x as word from range(9) r(x)"
+    overwrite_partitions(store.catalog, spec, store.rows(rows), [D1])
+    merged = "select date '2013-01-01' as d, x::bigint as x, x::bigint as k from range(9) r(x)"
+    merge(store.catalog, TableSpec("silver.m", "d"), store.rows(merged), MergeKey(("k",)))
+    store.replace("silver.whole", rows)
+
+    def stated(name: str) -> set[str]:
+        table = store.table(name)
+        (file,) = [task.file for task in table.scan().plan_files()]
+        return {table.schema().find_column_name(number) or "" for number in file.lower_bounds}
+
+    assert stated("silver.t") == {"d", "x", "at"}
+    assert stated("silver.m") == {"d", "k"}
+    assert stated("silver.whole") == {"d", "x", "at", "word"}
