@@ -14,7 +14,11 @@ from lakehouse.settings import Settings
 def extract(extraction: Extraction) -> Iterator[Any]:
     """Read the file of one day."""
     yield from read_csv(
-        extraction, extraction.file, null_value="NA", computed={"flight_date": "make_date(year, month, day)"}
+        extraction,
+        extraction.file,
+        null_value="NA",
+        computed={"flight_date": "make_date(year, month, day)"},
+        open_end="refuse",
     )
 
 

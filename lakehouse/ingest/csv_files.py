@@ -10,6 +10,7 @@ from typing import Any
 
 from lakehouse.ingest.arrivals import note_arrivals
 from lakehouse.ingest.columns import Column
+from lakehouse.ingest.csv_end import OpenEnd, judge_end
 from lakehouse.ingest.csv_reading import CsvReading
 from lakehouse.ingest.encoding import refuse_other_encodings
 from lakehouse.ingest.errors import SourceError
@@ -29,6 +30,7 @@ def read_csv(
     null_value: str = "",
     delimiter: str = ",",
     computed: Mapping[str, str] | None = None,
+    open_end: OpenEnd = "warn",
 ) -> Iterator[Any]:
     """Read one file and hand it to dlt as Parquet with the declared types.
 
@@ -37,11 +39,13 @@ def read_csv(
         null_value: how the file writes a missing value.
         delimiter: the character that separates its values.
         computed: SQL expressions of declared columns that the file does not have.
+        open_end: what a last line without a line end is, which may have lost the end of its last value: a
+            warning, a reason to refuse the file, or as it should be.
 
     Raises:
         SourceError: the file is missing, empty (of a source that may have no rows, only without a
             header), lacks a column, holds a value that is not of its column's type (unless the schema
-            mode is to set it aside), or a row of another partition.
+            mode is to set it aside), a row of another partition, or ends where that is to be refused.
     """
     shown = shown_path(extraction, file)
     computed = dict(computed or {})
@@ -53,6 +57,7 @@ def read_csv(
     if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
         refuse_empty(extraction, files, shown, "has a header but no rows")
     refuse_strays(extraction, files, shown, reading.sorting)
+    judge_end(extraction, file, shown, delimiter, columns, open_end)
     note_arrivals(extraction, columns, computed, typed=False)
     undeclared = [column for column in columns if not column.declared and column.unwanted is None]
     yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])

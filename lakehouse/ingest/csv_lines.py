@@ -40,11 +40,17 @@ def lines_of_rows(file: Path, delimiter: str, left_out: Container[int] = ()) -> 
         is_open = _ends_open(line, delimiter, is_open=is_open)
 
 
-def is_cut_off(file: Path, line: int) -> bool:
-    """Whether this is a file's last line and nothing ends it."""
+def last_line(file: Path) -> tuple[int, str]:
+    """The number and the text of a file's last line, a character a byte."""
     last, text = 0, ""
     for last, text in enumerate(_lines(file), start=1):  # noqa: B007  (the last is wanted)
         pass
+    return last, text
+
+
+def is_cut_off(file: Path, line: int) -> bool:
+    """Whether this is a file's last line and nothing ends it."""
+    last, text = last_line(file)
     return last == line and not text.endswith(("\r", "\n"))
 
 

@@ -91,7 +91,7 @@ class CsvReading:
 
     @cached_property
     def _rejects(self) -> Rejects:
-        return Rejects(self.extraction, self.file, self.shown)
+        return Rejects(self.extraction, self.file, self.shown, self.delimiter)
 
     def _land_sorted(self, failure: Exception | None) -> list[StagedFile]:
         """Land what fits, where the mode is to set aside what does not; else say what that is."""

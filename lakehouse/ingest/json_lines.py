@@ -8,7 +8,7 @@ from typing import Any
 
 from lakehouse.ingest import json_values
 from lakehouse.ingest.errors import SourceError
-from lakehouse.ingest.incoming import DISCARDING
+from lakehouse.ingest.incoming import DISCARDING, normalized
 from lakehouse.ingest.landed import relation_of
 from lakehouse.ingest.source import Extraction
 from lakehouse.storage.sql import literal
@@ -148,6 +148,9 @@ def refusals(shapes: Sequence[Shape], required: Sequence[str]) -> Iterator[tuple
     for shape in shapes:
         lower = [key.lower() for key in shape.keys]  # DuckDB takes names that differ by case for one
         missing = [name for name in required if name not in shape.keys]
+        if missing:
+            present = {normalized(key) for key in shape.keys if key}
+            missing = [name for name in missing if normalized(name) not in present]
         if shape.kind != "OBJECT":
             word = json_values.WORDS.get(shape.kind, "null")
             yield shape.row, f"is {word}, not an object: each line is one row"

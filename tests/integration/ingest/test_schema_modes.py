@@ -159,6 +159,15 @@ def test_what_is_set_aside_of_a_file_says_its_line(lake: Lake) -> None:
     ]
 
 
+def test_what_is_not_utf8_is_kept_byte_for_byte(lake: Lake) -> None:
+    lake.write_day(D1, f"{D1},1,a\n")
+    file = lake.settings.source_dir / f"{D1}.csv"
+    file.write_bytes(file.read_bytes() + f"\n{D1},2,café\n".encode("latin-1"))
+    lake.load(daily("discard_row"), [D1])
+
+    assert lake.read("quarantine.daily", "raw, source_row") == [(f"{D1},2,caf\\xe9", 4)]
+
+
 def daily_json(mode: SchemaMode) -> BronzeSource:
     def extract(extraction: Extraction) -> Iterator[Any]:
         yield from read_ndjson(extraction, extraction.settings.source_dir / f"{extraction.partition}.ndjson")

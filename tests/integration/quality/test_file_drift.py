@@ -135,3 +135,30 @@ def test_a_new_column_of_a_file_is_published_with_a_warning(
     assert gate.outcome == WARNED
     assert "till" in gate.note
     assert "till" in catalog.load_table("bronze.sales").schema().column_names
+
+
+def test_the_end_of_a_cut_value_is_masked_as_the_value_is(settings: Settings, tmp_path: Path) -> None:
+    contract = tmp_path / "bronze" / "sales.yml"
+    contract.parent.mkdir()
+    contract.write_text(
+        CONTRACT.replace("name: paid, data_type: boolean", "name: paid, pii: personal, data_type: boolean")
+    )
+    assert contract.read_text() != CONTRACT
+    write_file(settings, ".csv", GOOD[".csv"].rstrip("\n"))
+    report = load(sales(contract, ".csv"), settings, [DAY])
+
+    [gate] = [result for result in report.checks[DAY] if result.check == COLUMNS]
+    assert "ends in '***'" in gate.note
+
+
+def test_a_file_that_ends_within_its_last_value_is_published_with_a_warning(
+    settings: Settings, contract: Path
+) -> None:
+    text = GOOD[".csv"].rstrip("\n")
+    write_file(settings, ".csv", text)
+    report = load(sales(contract, ".csv"), settings, [DAY])
+
+    assert not report.failures
+    [gate] = [result for result in report.checks[DAY] if result.check == COLUMNS]
+    assert gate.outcome == WARNED
+    assert f"paid may lack its end in {DAY}.csv: line {len(text.splitlines())}, the last one," in gate.note

@@ -104,8 +104,13 @@ BAD = [
     pytest.param(HEADER + '2013-01-01,1,"a,1\n', "line 2: .*unterminated quote", id="open quote"),
     pytest.param(
         HEADER.encode() + b"2013-01-01,5,caf\xe9,1\n",
-        "line 2, column name: not UTF-8 in '2013-01-01,5,caf",
+        r"line 2, column name: 'caf\\xe9' is not UTF-8; in latin1 it would be 'café'\..*iconv",
         id="latin-1 value",
+    ),
+    pytest.param(
+        HEADER.encode() + b'\n\n2013-01-01,5,"caf\xe9, ""x""\ny",1\n',
+        r"line 4, column name: 'caf\\xe9, \"x\"\ny' is not UTF-8",
+        id="latin-1 value in quotes",
     ),
     pytest.param(
         b"d,id,n\xe9,amount\n2013-01-01,5,a,1\n",
@@ -203,6 +208,20 @@ def test_a_file_that_ends_within_a_row_may_be_cut_off(read: Read) -> None:
         read(HEADER + "2013-01-01,1,a,1\n2013-01-01,1")
     with pytest.raises(SourceError, match=r"line 3: [^?]*$"):
         read(HEADER + "2013-01-01,1,a,1\n2013-01-01,1\n")
+
+
+CUT = HEADER + "2013-01-01,1,a,1\n2013-01-01,2,b,12"
+
+
+def test_a_last_value_that_may_be_cut_off_is_refused_where_that_is_asked(read: Read) -> None:
+    with pytest.raises(
+        SourceError, match=r"day.csv: line 3, .* no line end, and ends in '12': is it cut off"
+    ):
+        read(CUT, open_end="refuse")
+    rows = [(DAY, 1, "a", 1.0), (DAY, 2, "b", 12.0)]
+    for end in ("\n", "\r\n"):
+        assert read((CUT + "\n").replace("\n", end), open_end="refuse") == rows
+    assert read(CUT) == rows
 
 
 def test_another_delimiter_that_is_declared(read: Read) -> None:

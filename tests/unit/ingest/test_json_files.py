@@ -88,6 +88,12 @@ def test_columns_are_read_by_name_whatever_their_order(read: Read) -> None:
     assert read('{"amount": 2.5, "name": "z", "id": 9, "d": "2013-01-01"}') == [(DAY, 9, "z", 2.5)]
 
 
+def test_a_declared_columns_name_may_be_written_otherwise(read: Read) -> None:
+    assert read('{"Amount": 2.5, "Name": "z", "ID": 9, "d": "2013-01-01"}') == [(DAY, 9, "z", 2.5)]
+    with pytest.raises(SourceError, match=r"line 1, column id: .*text"):
+        read('{"Amount": 2.5, "Name": "z", "ID": "9", "d": "2013-01-01"}')
+
+
 def test_columns_nobody_declared_are_kept_as_text_also_where_only_some_lines_have_them(read: Read) -> None:
     text = lines({}, {"gate": "007", "n": 5}, {"gate": {"x": [1]}})
     assert set(read(text, "gate, n")) == {(None, None), ("007", "5"), ('{"x":[1]}', None)}
