@@ -59,7 +59,7 @@ def value(column: Column, name: str) -> str:
     """SQL of the declared type over a column that was read with `read_as`; what does not fit is an error."""
     misfit = "error('misfit')"
     if column.type in WHOLE_NUMBERS:
-        whole = f"cast({name} as {column.type})"  # rounds, in a third of the time that `%` takes
+        whole = f"cast({name} as {column.type})"  # rounds: comparing takes a third of the time that `%` does
         return f"if({whole} <> {name}, {misfit}, {whole})"
     if column.type == "double":
         # A number too large, `inf`, or one of more digits than a double has: the text tells.

@@ -120,7 +120,7 @@ def _properties(spec: TableSpec, incoming: "Schema") -> dict[str, str]:
     """What a new table is told.
 
     Whoever reads one of many partitions reads what is said of the files of all: in DuckDB 1.5.5
-    three quarters of that time go to the ranges of columns. So a file of a partitioned table states those
+    most of that time goes to the ranges of columns. So a file of a partitioned table states those
     that rule files out; each Parquet file's own footer states all.
     """
     if spec.partition_by is None:
