@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from lakehouse.ingest.csv_lines import last_line
+from lakehouse.ingest.csv_rejects import SHOWN_VALUE
+from lakehouse.ingest.encoding import escaped
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.incoming import Incoming
 from lakehouse.ingest.source import Extraction
@@ -16,7 +18,6 @@ from lakehouse.quality.drift import Arrival
 from lakehouse.quality.masking import hidden, masked_columns
 
 OpenEnd = Literal["warn", "refuse", "accept"]
-SHOWN_VALUE = 60  # characters
 
 
 def judge_end(
@@ -41,7 +42,7 @@ def judge_end(
         return
     number, line = last_line(file)
     column = columns[-1]
-    value = line.rpartition(delimiter)[2].encode("latin-1").decode("utf-8", "backslashreplace")
+    value = escaped(line.rpartition(delimiter)[2].encode("latin-1"))
     ending = hidden(value[:SHOWN_VALUE], column.name in masked_columns(extraction.source.contract))
     said = f"line {number}, the last one, has no line end, and ends in {ending!r}: is it cut off?"
     if open_end == "refuse":

@@ -18,6 +18,7 @@ from lakehouse.ingest.files import refuse_added, refuse_empty, refuse_missing, r
 from lakehouse.ingest.incoming import Brought, Columns, Incoming, normalized
 from lakehouse.ingest.landing import hand_over
 from lakehouse.ingest.source import Extraction
+from lakehouse.storage.staging import discarded_on_error
 
 DELIMITERS = ",;\t|"  # that files are written with
 SHOWN_TEXT = 200  # characters of a header
@@ -57,7 +58,8 @@ def read_csv(
     if extraction.quarantined.rows.get(extraction.partition, 0) == aside:
         refuse_empty(extraction, files, shown, "has a header but no rows")
     refuse_strays(extraction, files, shown, reading.sorting)
-    judge_end(extraction, file, shown, delimiter, columns, open_end)
+    with discarded_on_error(files):
+        judge_end(extraction, file, shown, delimiter, columns, open_end)
     note_arrivals(extraction, columns, computed, typed=False)
     undeclared = [column for column in columns if not column.declared and column.unwanted is None]
     yield from hand_over(extraction, files, [Column(column.name, "varchar") for column in undeclared])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lakehouse.ingest.csv_lines import is_cut_off, lines_at
+from lakehouse.ingest.encoding import escaped
 from lakehouse.ingest.errors import SourceError
 from lakehouse.ingest.source import Extraction
 from lakehouse.storage.sql import literal
@@ -16,7 +17,7 @@ SHOWN_REJECTS = 3
 REJECTS_LIMIT = 100
 NO_LIMIT = 0
 SHOWN_TEXT = 200  # characters of a line
-SHOWN_VALUE = 60
+SHOWN_VALUE = 60  # of a value
 ENCODING = "INVALID ENCODING"
 LINES = "csv_reject_lines"
 
@@ -77,7 +78,7 @@ class Rejects:
             rest = self._bytes(position, len(text.encode())).decode("latin-1")
             value = next(csv.reader([rest], delimiter=self.delimiter), [""])[0][:SHOWN_VALUE]
             return (
-                f"line {line}, column {column}: '{_escaped(value.encode('latin-1'))}' is not UTF-8; in latin1"
+                f"line {line}, column {column}: '{escaped(value.encode('latin-1'))}' is not UTF-8; in latin1"
                 f" it would be '{value}'. Convert the file, for instance with `iconv -f latin1 -t utf-8`"
             )
         return f"line {line}: {message} in {text[:SHOWN_TEXT]!r}"
@@ -94,7 +95,7 @@ class Rejects:
             "select line_byte_position, any_value(octet_length(encode(csv_line))) from reject_errors"
             f" where error_type = {literal(ENCODING)} group by all"
         )
-        return {position: _escaped(self._bytes(position, count)).strip("\r\n") for position, count in found}
+        return {position: escaped(self._bytes(position, count)).strip("\r\n") for position, count in found}
 
     def set_aside(self) -> None:
         """Put them into quarantine, as they are."""
@@ -125,8 +126,3 @@ class Rejects:
 
     def _find(self, query: str) -> list[tuple[Any, ...]]:
         return self.extraction.connection.execute(query).fetchall()
-
-
-def _escaped(text: bytes) -> str:
-    """The text, and a number in place of each byte that is none."""
-    return text.decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What a text file is, if it is not UTF-8: said before its bytes turn up in a message."""
+"""What a text file is, if it is not UTF-8, and how its bytes are shown in a message."""
 
 from pathlib import Path
 
@@ -31,6 +31,11 @@ def refuse_other_encodings(file: Path, shown: Path) -> None:
         raise SourceError(
             f"{shown} is {name}, not UTF-8. Convert it, for instance with `iconv -f {codec} -t utf-8`."
         )
+
+
+def escaped(text: bytes) -> str:
+    """The text, and a number in place of each byte that is not UTF-8."""
+    return text.decode("utf-8", "backslashreplace")
 
 
 def _without_mark(head: bytes) -> list[str] | None:

@@ -159,9 +159,8 @@ def merge(
         MissingKeyError: rows lack a column of the key.
         StorageError, duckdb.Error: nothing was written.
     """
-    spec = dataclasses.replace(
-        spec, ranged=key.columns
-    )  # files without a key of the batch are not looked into
+    # A new table's files state which keys they may hold: others are not looked into.
+    spec = dataclasses.replace(spec, ranged=key.columns)
     merger = Merger(spec, source, key, strategy, audit)
     return _result(
         spec, Write(catalog, spec, merger, evolve, AlwaysFalse(), summary or {}, strategy, load_id).run()

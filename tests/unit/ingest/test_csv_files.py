@@ -213,11 +213,14 @@ def test_a_file_that_ends_within_a_row_may_be_cut_off(read: Read) -> None:
 CUT = HEADER + "2013-01-01,1,a,1\n2013-01-01,2,b,12"
 
 
-def test_a_last_value_that_may_be_cut_off_is_refused_where_that_is_asked(read: Read) -> None:
+def test_a_last_value_that_may_be_cut_off_is_refused_where_that_is_asked(
+    read: Read, settings: Settings
+) -> None:
     with pytest.raises(
         SourceError, match=r"day.csv: line 3, .* no line end, and ends in '12': is it cut off"
     ):
         read(CUT, open_end="refuse")
+    assert not list(settings.data_dir.rglob("*.parquet"))
     rows = [(DAY, 1, "a", 1.0), (DAY, 2, "b", 12.0)]
     for end in ("\n", "\r\n"):
         assert read((CUT + "\n").replace("\n", end), open_end="refuse") == rows
