@@ -14,6 +14,7 @@ ALL = (
     "silver_model",
     "contract_checks",
     "distribution",
+    "demo_year",
     "many_commits",
     "definitions_load",
 )
