@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import QueuePool
 
 from lakehouse.orchestration.partition_wipe import wipe_partitions
+from lakehouse.orchestration.passed_checks import run_of_passed, store_passed
 
 OPEN_FILES = 8  # the index and the runs that were last asked for
 BATCH = 500  # events of one transaction
@@ -54,8 +56,12 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
         The UI watches the files to see what a run does, and SQLite writes beside a file that stays open.
         """
         with self._one_transaction():
-            for event in events:
-                super().store_event(event)
+            for run_id, some in groupby(events, run_of_passed):
+                if run_id:
+                    store_passed(self, run_id, [*some])
+                    continue
+                for event in some:
+                    super().store_event(event)
         for run_id in {event.run_id for event in events}:
             os.utime(self.path_for_shard(run_id))
 

@@ -3,6 +3,7 @@
 import queue
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import psutil
@@ -10,6 +11,7 @@ import pytest
 from dagster._core.instance.ref import InstanceRef
 from instances import QUIET
 
+from lakehouse.orchestration.batch import in_one_batch
 from lakehouse.orchestration.event_log import OPEN_FILES
 
 OURS = {"module": "lakehouse.orchestration.event_log", "class": "OpenSqliteStorage"}
@@ -18,6 +20,45 @@ OURS = {"module": "lakehouse.orchestration.event_log", "class": "OpenSqliteStora
 @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["a", "b"]))
 def table() -> None:
     """An asset with partitions."""
+
+
+JUDGED = dg.AssetSpec("judged", partitions_def=dg.StaticPartitionsDefinition(["a", "b"]))
+CHECKS = {"rows": ("a",), "values": ("a",), "others": ("a", "b")}
+
+
+@dg.multi_asset(
+    specs=[JUDGED],
+    partitions_def=JUDGED.partitions_def,
+    check_specs=[dg.AssetCheckSpec(name, asset=JUDGED.key) for name in CHECKS],
+    can_subset=True,
+)
+def judged(context: dg.AssetExecutionContext) -> Iterator[Any]:
+    """An asset whose checks pass, one of them for a partition that is not the run's too."""
+    for some in ({"rows", "values"}, {"others"}):
+        yield from in_one_batch(
+            context,
+            [
+                dg.AssetCheckEvaluation(
+                    asset_key=JUDGED.key, check_name=name, passed=True, partition=partition
+                )
+                for name in CHECKS
+                for partition in CHECKS[name]
+                if name in some
+            ],
+        )
+
+
+def check_results(noted_in: dg.DagsterInstance) -> list[tuple[object, ...]]:
+    """What a run leaves of its checks: in the index, of each partition; and how often in its own log."""
+    run = dg.materialize([judged], partition_key="a", instance=noted_in)
+    log = noted_in.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    storage = noted_in.event_log_storage
+    told = [
+        (name, record.partition, record.status, record.event and record.event.dagster_event_type)
+        for name in CHECKS
+        for record in storage.get_asset_check_execution_history(dg.AssetCheckKey(JUDGED.key, name), limit=10)
+    ]
+    return [*told, (len(log),)]
 
 
 GRAPH = dg.Definitions(assets=[table]).resolve_asset_graph()
@@ -106,3 +147,14 @@ def test_a_batch_of_which_one_event_cannot_be_noted_leaves_nothing(
     assert len(ours.fetch_materializations(table.key, limit=10).records) == 1
     storage.store_event_batch(events * 2)
     assert len(ours.fetch_materializations(table.key, limit=10).records) == 3
+
+
+def test_checks_that_passed_are_noted_as_dagster_would_note_them(
+    ours: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    alone = tmp_path / "plain"
+    alone.mkdir()
+    with instance(alone, {"sqlite": {"base_dir": str(alone)}}) as plain:
+        noted = check_results(ours)
+        assert noted == check_results(plain)
+    assert noted[-1] == (4,)
