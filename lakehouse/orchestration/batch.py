@@ -20,14 +20,18 @@ def in_one_batch(
 ) -> Iterator[Event | DagsterEvent]:
     """What a step yields to note these events: the materializations, and then what their checks came to.
 
-    A failed check comes last and as it is, for Dagster itself must see it to end the step as failed. A
-    storage that knows no batches notes the others one by one.
+    A failed check that is to end the step comes last and as it is, for Dagster itself must see it. A storage
+    that knows no batches notes the others one by one.
     """
     told = list(events)
     yield from _noted(context, [event for event in told if isinstance(event, dg.AssetMaterialization)])
     judged = _aimed(context.instance, [event for event in told if isinstance(event, dg.AssetCheckEvaluation)])
-    yield from _noted(context, [one for one in judged if one.passed])
-    yield from (one for one in judged if not one.passed)
+    yield from _noted(context, [one for one in judged if not _ends_step(one)])
+    yield from filter(_ends_step, judged)
+
+
+def _ends_step(judged: dg.AssetCheckEvaluation) -> bool:
+    return not judged.passed and bool(judged.blocking) and judged.severity == dg.AssetCheckSeverity.ERROR
 
 
 def _noted(context: dg.AssetExecutionContext, events: Sequence[Event]) -> list[DagsterEvent]:
@@ -47,9 +51,14 @@ def _note(context: dg.AssetExecutionContext, event: Event, batch: DagsterEventBa
         DagsterEventType.ASSET_CHECK_EVALUATION,
         step,
         event,
-        f"Asset check '{event.check_name}' on '{event.asset_key.to_user_string()}' passed.",
+        f"Asset check '{event.check_name}' on '{event.asset_key.to_user_string()}' {_came_to(event)}",
         batch,
     )
+
+
+def _came_to(judged: dg.AssetCheckEvaluation) -> str:
+    came_to = "passed." if judged.passed else "did not pass."
+    return f"{came_to} {judged.description}" if judged.description else came_to
 
 
 def _aimed(

@@ -26,8 +26,8 @@ from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import QueuePool
 
+from lakehouse.orchestration.event_rows import kind_of, store_together
 from lakehouse.orchestration.partition_wipe import wipe_partitions
-from lakehouse.orchestration.passed_checks import run_of_passed, store_passed
 
 OPEN_FILES = 8  # the index and the runs that were last asked for
 BATCH = 500  # events of one transaction
@@ -40,6 +40,7 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
         self._engines: OrderedDict[tuple[str, int], Engine] = OrderedDict()
         self._held: dict[str, Connection] | None = None
         self._known_columns: set[str] = set()
+        self._known_tables: set[str] = set()
         super().__init__(base_dir)
         # A batch takes the lock, and each of its statements again.
         self._db_lock = cast("threading.Lock", threading.RLock())
@@ -56,9 +57,9 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
         The UI watches the files to see what a run does, and SQLite writes beside a file that stays open.
         """
         with self._one_transaction():
-            for run_id, some in groupby(events, run_of_passed):
-                if run_id:
-                    store_passed(self, run_id, [*some])
+            for kind, some in groupby(events, kind_of):
+                if kind:
+                    store_together(self, [*some])
                     continue
                 for event in some:
                     super().store_event(event)
@@ -73,6 +74,12 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
     def supports_asset_checks(self) -> bool:
         """True: the index is made so. The parent opens the file to look, for each event."""
         return True
+
+    def has_table(self, table_name: str) -> bool:
+        """Whether the index has a table; the parent opens the file to look, for each event."""
+        if table_name not in self._known_tables and super().has_table(table_name):
+            self._known_tables.add(table_name)
+        return table_name in self._known_tables
 
     def _has_asset_key_col_on_connection(self, conn: Connection, column_name: str) -> bool:
         """Whether the index has a column; asked for each materialization, once looked up."""
@@ -103,25 +110,6 @@ class OpenSqliteEventLogStorage(SqliteEventLogStorage):
             connection.execute(
                 AssetCheckExecutionsTable.insert(), [{**row, "partition": key} for key in keys]
             )
-
-    def _update_asset_check_evaluation(self, event: EventLogEntry, event_id: int | None) -> None:
-        """Note what a check came to; a failed one on a row of its own, so that it is the latest.
-
-        Of a range the parent's latest is the last day's, and Dagster shows a check by its latest.
-        """
-        said: Any = event.dagster_event and event.dagster_event.event_specific_data
-        if not said.passed and said.partition is not None:
-            planned = AssetCheckExecutionsTable.c
-            with self.index_connection() as connection:
-                connection.execute(
-                    AssetCheckExecutionsTable.delete().where(
-                        planned.run_id == event.run_id,
-                        planned.asset_key == said.asset_key.to_string(),
-                        planned.check_name == said.check_name,
-                        planned.partition == said.partition,
-                    )
-                )
-        super()._update_asset_check_evaluation(event, event_id)
 
     @contextmanager
     def _one_transaction(self) -> Iterator[None]:

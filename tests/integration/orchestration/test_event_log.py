@@ -23,7 +23,7 @@ def table() -> None:
 
 
 JUDGED = dg.AssetSpec("judged", partitions_def=dg.StaticPartitionsDefinition(["a", "b"]))
-CHECKS = {"rows": ("a",), "values": ("a",), "others": ("a", "b")}
+CHECKS = {"rows": ("a",), "values": ("a",), "odd": ("a",), "others": ("a", "b")}
 
 
 @dg.multi_asset(
@@ -33,13 +33,17 @@ CHECKS = {"rows": ("a",), "values": ("a",), "others": ("a", "b")}
     can_subset=True,
 )
 def judged(context: dg.AssetExecutionContext) -> Iterator[Any]:
-    """An asset whose checks pass, one of them for a partition that is not the run's too."""
-    for some in ({"rows", "values"}, {"others"}):
+    """An asset of whose checks one warns and one passes for a partition too that is not the run's."""
+    for some in ({"rows", "odd", "values"}, {"others"}):
         yield from in_one_batch(
             context,
             [
                 dg.AssetCheckEvaluation(
-                    asset_key=JUDGED.key, check_name=name, passed=True, partition=partition
+                    asset_key=JUDGED.key,
+                    check_name=name,
+                    passed=name != "odd",
+                    severity=dg.AssetCheckSeverity.WARN,
+                    partition=partition,
                 )
                 for name in CHECKS
                 for partition in CHECKS[name]
@@ -123,38 +127,31 @@ def test_a_history_that_was_removed_begins_anew(ours: dg.DagsterInstance) -> Non
     assert "b" in ours.get_materialized_partitions(table.key)
 
 
-def test_a_batch_of_which_one_event_cannot_be_noted_leaves_nothing(
+def test_a_batch_that_cannot_be_noted_whole_leaves_nothing(
     ours: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = dg.materialize([table], partition_key="a", instance=ours)
     storage = ours.event_log_storage
     events = [record.event_log_entry for record in ours.fetch_materializations(table.key, limit=1).records]
     before = len(ours.all_logs(run.run_id))
-    prepare = type(storage).prepare_insert_event
-    calls: list[object] = []
 
-    def fails_at_the_third(self: object, event: object) -> object:
-        calls.append(event)
-        if len(calls) == 3:
-            raise OSError("the disk is full")
-        return prepare(self, event)  # type: ignore[arg-type]
+    def fails(*_: object) -> None:
+        raise OSError("the disk is full")
 
-    monkeypatch.setattr(type(storage), "prepare_insert_event", fails_at_the_third)
-    with pytest.raises(OSError, match="full"):
-        storage.store_event_batch(events * 4)
-    assert len(calls) == 3
+    with monkeypatch.context() as full:
+        full.setattr(type(storage), "_store_asset_event", fails)
+        with pytest.raises(OSError, match="full"):
+            storage.store_event_batch(events * 4)
     assert len(ours.all_logs(run.run_id)) == before
     assert len(ours.fetch_materializations(table.key, limit=10).records) == 1
     storage.store_event_batch(events * 2)
     assert len(ours.fetch_materializations(table.key, limit=10).records) == 3
 
 
-def test_checks_that_passed_are_noted_as_dagster_would_note_them(
-    ours: dg.DagsterInstance, tmp_path: Path
-) -> None:
+def test_checks_are_noted_as_dagster_would_note_them(ours: dg.DagsterInstance, tmp_path: Path) -> None:
     alone = tmp_path / "plain"
     alone.mkdir()
     with instance(alone, {"sqlite": {"base_dir": str(alone)}}) as plain:
         noted = check_results(ours)
         assert noted == check_results(plain)
-    assert noted[-1] == (4,)
+    assert noted[-1] == (5,)
