@@ -54,7 +54,7 @@ class CsvReading:
 
         self._rejects.forget()  # a file that failed before may have left some
         try:
-            files = land(self.extraction, self._query())
+            files = land(self.extraction, self._query(), (*self.columns, *self.computed.items()))
         except (StorageError, duckdb.Error) as error:
             return self._land_sorted(error)
         if self._rejects:

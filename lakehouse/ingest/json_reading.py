@@ -4,7 +4,7 @@ The file is looked through once for what its lines are, and read once for their 
 something is wrong is it read again, to say at which line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -71,7 +71,7 @@ class JsonReading:
         )
         fitting = Fitting(self.extraction, str(self.shown), reader, columns, computed)
         try:
-            return self._write(fitting.strict())
+            return self._write(fitting.strict(), (*columns, *computed.items()))
         except (StorageError, duckdb.Error) as error:
             if advice := disk_advice(str(error)):
                 raise SourceError(f"{self.shown} could not be loaded: {reason(error)}: {advice}.") from error
@@ -116,8 +116,8 @@ class JsonReading:
             word="line",
         )
 
-    def _write(self, rows: str) -> list[StagedFile]:
-        return land(self.extraction, f"select *, {literal(self.shown)} as _source_file from ({rows})")
+    def _write(self, rows: str, alike: Hashable = None) -> list[StagedFile]:
+        return land(self.extraction, f"select *, {literal(self.shown)} as _source_file from ({rows})", alike)
 
     def _unreadable(self, error: Exception) -> SourceError:
         return SourceError(f"{self.shown} could not be read: {str(error).splitlines()[0]}")

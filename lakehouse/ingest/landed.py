@@ -28,6 +28,7 @@ class LandedRows:
         relation: what SQL can select from.
         normalize: what dlt makes of a column's name; the contract's name is the one that stays.
         came_by: SQL of the load that brought a row from the source, where that is another.
+        types: of the relation's columns, if they are known.
     """
 
     connection: "DuckDBPyConnection"
@@ -37,10 +38,11 @@ class LandedRows:
     loaded_at: datetime
     normalize: Callable[[str], str]
     came_by: str | None = None
+    types: "Mapping[str, DuckDBPyType] | None" = None
 
     def query(self, partitions: Sequence[date] | None) -> str:
         """The SQL of these partitions' rows, or of all rows."""
-        present = describe(self.connection, f"select * from {self.relation}")
+        present = self.types or describe(self.connection, f"select * from {self.relation}")
         landed_as = {column: self._landed_as(column.name, present) for column in self.source.columns}
         known = {*landed_as.values(), *DLT_COLUMNS, ROW, *(column.name for column in LOAD_COLUMNS)}
         columns = [

@@ -8,7 +8,7 @@ a failed load leaves nothing for the next to stumble over. dlt's schema and stat
 import logging
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -31,6 +31,8 @@ from lakehouse.storage.tables import load_table
 from lakehouse.storage.write import WriteResult
 
 if TYPE_CHECKING:
+    from duckdb.sqltypes import DuckDBPyType
+
     from lakehouse.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -165,6 +167,7 @@ def _extract(
     had = columns_of(table.schema() if table else None)
     held = {} if source.replaces_all and source.mode == "evolve" else had
     told: set[tuple[Column, ...]] = set()
+    described: dict[Hashable, dict[str, DuckDBPyType]] = {}
     parts: Sequence[date | None] = [None] if partitions is None else list(dict.fromkeys(partitions))
     for partition in parts:
         workspace = folder / "files" / str(partition)
@@ -182,6 +185,7 @@ def _extract(
             plan.quarantined,
             held,
             frozenset(had),
+            described=described,
         )
         if source.pattern is not None:
             found = source.pattern.find(settings.source_dir, partition)

@@ -1,6 +1,6 @@
 """What a Bronze table is loaded from: the one thing that a new source has to say."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from lakehouse.storage.time_window import TimeWindow
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from duckdb.sqltypes import DuckDBPyType
     from pyiceberg.catalog import Catalog
     from pyiceberg.types import IcebergType
 
@@ -52,6 +53,7 @@ class Extraction:
         had: names of the columns that the table has, kept or not.
         handed_over: the files that are landed, which dlt is to carry as they are.
         arrivals: how the source's columns came, where they differ from the contract's and the table's.
+        described: the types of queries that differ by the file alone.
     """
 
     partition: date | None
@@ -68,6 +70,7 @@ class Extraction:
     had: frozenset[str] = frozenset()
     handed_over: set[str] = field(default_factory=set)
     arrivals: list[Arrival] = field(default_factory=list)
+    described: "dict[Hashable, dict[str, DuckDBPyType]]" = field(default_factory=dict)
 
     @property
     def file(self) -> Path:

@@ -26,11 +26,13 @@ class StepTables:
     partitions: str
     outcomes: dict[dg.AssetKey, TableOutcome] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
+    _kept: set[Key] = field(default_factory=set, init=False)
 
     def add(self, key: dg.AssetKey, finding: Finding) -> None:
         """Keep a finding."""
         table = self.table(key)
-        if finding.key not in {one.key for one in table.findings}:
+        if finding.key not in self._kept:
+            self._kept.add(finding.key)
             table.findings.append(finding)
 
     def not_published(self, key: dg.AssetKey, partition: str, reason: str) -> None:

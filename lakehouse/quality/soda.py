@@ -133,7 +133,9 @@ class SodaContract:
         texts = [column.name for column in self.contract.columns if column.type.lower() == "varchar"]
         with asked_as_duckdb_is_fast(source.sql_dialect, texts):
             measured = measure(self._soda.queries)
-        return measured + measure_keys(self._connection, self.contract.table, self._keys)
+        counted = self._soda.row_count_metric_impl.id
+        rows = next((one.value for one in measured if one.metric_id == counted), None)
+        return measured + measure_keys(self._connection, self.contract.table, self._keys, rows)
 
     def failing_rows(self, check: ContractCheck) -> str | None:
         """SQL of the condition that a failing row meets; None if the check is not of rows."""

@@ -56,15 +56,19 @@ def _key(metric: Any, ids: tuple[str, ...], dialect: Any) -> Key:
     return Key(ids, ", ".join(columns), " and ".join(conditions) or "true")
 
 
-def count_distinct(connection: "DuckDBPyConnection", table: str, key: Key) -> int:
+def count_distinct(connection: "DuckDBPyConnection", table: str, key: Key, most: int | None) -> int:
     """How many keys the rows of `layer.table` have.
 
     Where all hashes differ, so do the keys: sorting numbers takes a quarter of the time of grouping.
 
+    Args:
+        most: rows that the table has, if that is known.
+
     Raises:
         duckdb.Error: the key or its condition cannot be evaluated.
     """
-    [(most,)] = connection.execute(f"select count(*) from {qualified(table)}").fetchall()
+    if most is None:
+        [(most,)] = connection.execute(f"select count(*) from {qualified(table)}").fetchall()
     rows = f"from {qualified(table)} where {key.condition}"
     if most > FEW_ROWS:
         count = _count_if_all_differ(connection, f"select hash({key.columns}) as h {rows}", most)
@@ -106,8 +110,14 @@ def _count_of_part(connection: "DuckDBPyConnection", hashes: str, most: int) -> 
     return None if (found[1:] == found[:-1]).any() else count
 
 
-def measure_keys(connection: "DuckDBPyConnection", table: str, keys: Sequence[Key]) -> list[Any]:
-    """Soda's measurements of the keys; what cannot be evaluated is in Soda's log and has none."""
+def measure_keys(
+    connection: "DuckDBPyConnection", table: str, keys: Sequence[Key], rows: int | None
+) -> list[Any]:
+    """Soda's measurements of the keys; what cannot be evaluated is in Soda's log and has none.
+
+    Args:
+        rows: that the table has, if that is known.
+    """
     import duckdb
     from soda_core.common.logging_constants import soda_logger
     from soda_core.contracts.contract_verification import Measurement
@@ -115,7 +125,7 @@ def measure_keys(connection: "DuckDBPyConnection", table: str, keys: Sequence[Ke
     measurements = []
     for key in keys:
         try:
-            count = count_distinct(connection, table, key)
+            count = count_distinct(connection, table, key, rows)
         except duckdb.Error as error:
             soda_logger.error(f"Could not count distinct {key.columns}: {error}")
             continue

@@ -41,15 +41,20 @@ class Prestager:
     evolve: Callable[..., Schema]
     planned: dict[str, Schema] = field(default_factory=dict)
 
-    def prestage(self, connection: "DuckDBPyConnection", query: str, folder: Path) -> list[StagedFile]:
+    def prestage(
+        self, connection: "DuckDBPyConnection", query: str, folder: Path, incoming: Schema | None = None
+    ) -> list[StagedFile]:
         """Write a query's rows below a folder as the table's data files would be, were it committed now.
+
+        Args:
+            incoming: the query's columns, if they are known.
 
         Raises:
             SchemaConflictError, UnsupportedTypeError: the table cannot hold the rows.
             PartitionMismatchError: a row's partition column is null.
             duckdb.Error: the query failed. No file is left in any of these cases.
         """
-        incoming = to_iceberg_schema(describe(connection, query))
+        incoming = incoming or to_iceberg_schema(describe(connection, query))
         schema = self._plan(incoming)
         return stage(
             connection,

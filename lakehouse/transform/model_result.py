@@ -6,7 +6,7 @@ Dagster reads it while dbt runs. (What a dbt macro logs as JSON is taken for col
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ class ModelResult:
         return replace(
             self,
             checks=self.checks
-            | {str(key or ""): [asdict(check) for check in results] for key, results in checks.items()},
+            | {str(key or ""): [vars(check) for check in results] for key, results in checks.items()},
             quarantined=self.quarantined
             | {str(key or ""): rows for key, rows in quarantined.items() if rows},
         )
@@ -83,7 +83,7 @@ def write_result(unique_id: str, result: ModelResult) -> None:
     file = _file(target_folder(), unique_id)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
-    partial.write_text(json.dumps(asdict(result)), encoding="utf-8")
+    partial.write_text(json.dumps(vars(result)), encoding="utf-8")
     partial.rename(file)
 
 
