@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import measure
+from benchmarks.measure import Measured, measure
 from benchmarks.results import Result
 from lakehouse.settings import PROJECT_DIR
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TITLE = "The demo's year"
 JUDGING = ("checks", "distribution", "data_tests")  # keys of contracts and of dbt's properties
+TURNS = 2
 TIMES = 3  # dbt's start-up, of which the median counts
 
 
@@ -94,24 +95,29 @@ def _dbt_start_up(settings: "Settings") -> float:
 
 
 def run(folder: Path) -> Iterator[Result]:
-    """The year twice, each in a process of its own."""
-    checked = measure(build, project_dir=project(folder / "checked", checked=True))
-    bare = measure(build, project_dir=project(folder / "bare", checked=False))
-    told = checked.values
+    """The year with its checks and without, by turns, each in a process of its own; the better counts."""
+    measured: dict[bool, list[Measured]] = {True: [], False: []}
+    for turn in range(TURNS):
+        for checked, runs in measured.items():
+            made = project(folder / f"{turn}-{checked}", checked=checked)
+            runs.append(measure(build, project_dir=made))
+            shutil.rmtree(made)
+    best, bare = (min(runs, key=lambda one: one.seconds) for runs in measured.values())
+    told, peak = best.values, max(each.peak_mb for each in measured[True])
     yield Result(
         "365 days and 12 months of every layer, start-up of the tools apart",
-        checked.seconds,
+        best.seconds,
         90,
         "s",
-        f"{told['runs']} runs; dbt's start-up in them {told['start_up']:.0f} s, the whole process "
-        f"{checked.process_seconds:.0f} s with its imports and the writing of the sources",
+        f"the better of {TURNS}; {told['runs']} runs; dbt's start-up in them {told['start_up']:.0f} s, "
+        f"the whole process {best.process_seconds:.0f} s with its imports and the writing of the sources",
     )
-    yield Result("peak memory of the whole process tree", checked.peak_mb, 1500, "MB", "the same runs")
+    yield Result("peak memory of the whole process tree", peak, 1500, "MB", "the same runs")
     yield Result(
         "the year beside the same without its checks",
-        checked.seconds / bare.seconds,
+        best.seconds / bare.seconds,
         4 / 3,
         "times",
-        f"{told['checks']:,} check results in {checked.seconds:.0f} s; "
+        f"{told['checks']:,} check results in {best.seconds:.0f} s; "
         f"{bare.values['checks']:,} in {bare.seconds:.0f} s, with contracts of columns alone and no dbt test",
     )
