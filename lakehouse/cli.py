@@ -13,6 +13,8 @@ from lakehouse.profile_command import profile
 from lakehouse.quarantine_commands import quarantine
 from lakehouse.report_commands import report
 from lakehouse.rollback_command import rollback
+from lakehouse.stale_command import stale
+from lakehouse.wipe_command import wipe
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -205,6 +207,8 @@ main.add_command(profile)
 main.add_command(quarantine)
 main.add_command(report)
 main.add_command(rollback)
+main.add_command(stale)
+main.add_command(wipe)
 
 
 def _settings() -> "Settings":

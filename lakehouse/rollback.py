@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lakehouse.catalog import open_catalog
+from lakehouse.profile_again import profile_again
 from lakehouse.quality.restore import restore_quarantine
 from lakehouse.query_errors import QueryError
 from lakehouse.storage.errors import StorageError
@@ -81,7 +82,7 @@ def carry_out(settings: "Settings", planned: Plan, by: str) -> Iterator[Rollback
             except StorageError as error:
                 planned.notes.append(f"Quarantine stays as it is: {error}")
             roll_back(catalog, each, by)
-            planned.notes.extend(_profile_again(settings, catalog, each))
+            planned.notes.extend(profile_again(settings, catalog, each.table, each.partitions, "rollback"))
             yield each
     finally:
         connection.close()
@@ -106,19 +107,6 @@ def _as_of(catalog: "Catalog", name: str, moment: datetime) -> Rollback | None:
         return None
     then = None if began_after(table, moment) else snapshot_as_of(table, moment, name)
     return plan_rollback(table, name, then)
-
-
-def _profile_again(settings: "Settings", catalog: "Catalog", each: Rollback) -> Iterator[str]:
-    """Profile the partitions that changed: later ones would be compared with rows that are there no more."""
-    from lakehouse.quality.distribution.reprofile import reprofile
-    from lakehouse.quarantined import contract_of
-
-    try:
-        contract = contract_of(settings, each.table)
-        if contract is not None and contract.distribution is not None and each.partitions:
-            reprofile(contract, catalog, settings, min(each.partitions), max(each.partitions), "rollback")
-    except StorageError as error:
-        yield f"{each.table} was not profiled again, so run `lakehouse profile {each.table}`: {error}"
 
 
 def _notes(planned: Sequence[Rollback]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings
 
 from lakehouse.clock import Grain
+from lakehouse.orchestration.code_version import code_version
 from lakehouse.orchestration.replay import WRITES
 
 PartitionsByGrain = Mapping[Grain | None, dg.TimeWindowPartitionsDefinition | None]
@@ -56,10 +57,12 @@ class LakehouseDbtTranslator(DagsterDbtTranslator):
         return self.partitions[grain]
 
     def get_asset_spec(self, manifest: Mapping[str, Any], unique_id: str, project: Any) -> dg.AssetSpec:
-        """dagster-dbt's spec, with the layer and the real storage as kinds."""
+        """dagster-dbt's spec, with the layer and the real storage as kinds, and a version of all its code."""
         spec = super().get_asset_spec(manifest, unique_id, project)
         layer = spec.key.path[0]
         config = manifest["nodes"].get(unique_id, {}).get("config", {})  # a source is no node
+        if unique_id in manifest["nodes"]:
+            spec = spec.replace_attributes(code_version=code_version(manifest, unique_id))
         return spec.replace_attributes(kinds={"dbt", "iceberg", layer}).merge_attributes(
             metadata={
                 "dagster/storage_kind": "iceberg",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import dagster as dg
 
+from lakehouse.orchestration.forgotten import forgotten
 from lakehouse.orchestration.project import load_definitions
 from lakehouse.rollback import (
     ROLLBACK_HEADER,
@@ -98,12 +99,7 @@ def _record(instance: dg.DagsterInstance, each: Rollback, emit: Callable[[Event]
     """Tell Dagster what a table holds now: which partitions changed, and which are there no more."""
     key = dg.AssetKey(each.table.split("."))
     gone = [day.isoformat() for day, rows in each.partitions.items() if not rows]
-    try:
-        if gone:
-            instance.wipe_asset_partitions(key, gone)
-    except NotImplementedError:  # a storage of Dagster's own cannot: these are shown with no rows
-        gone = []
-    for event in _events(key, each, {*gone}):
+    for event in _events(key, each, forgotten(instance, key, gone)):
         emit(event)
 
 
