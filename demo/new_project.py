@@ -52,6 +52,8 @@ LEFT = (
     "tests/integration/orchestration/test_report.py",
     "tests/integration/orchestration/test_rollback.py",
     "tests/integration/orchestration/test_schedules.py",
+    "tests/integration/orchestration/test_stale.py",
+    "tests/integration/orchestration/test_wipe.py",
     "tests/integration/test_cli_contract.py",
     "tests/integration/test_cli_quarantine.py",
     "tests/integration/test_demo_*.py",
